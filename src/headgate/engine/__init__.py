@@ -1,0 +1,1 @@
+"""The protection engine: values in, values out. No asyncio, clock, environment, logging or network."""
