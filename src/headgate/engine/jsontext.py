@@ -1,0 +1,190 @@
+"""Strict JSON, handled as text.
+
+Values never become Python numbers or strings on their way through: an array or object is opened into the raw
+text of its children, and what is sent is that text. So big integers, `1E5`, `-0` and key order survive by
+construction, and only what is shown is ever taken apart.
+
+What the reader refuses (syntax, NaN, a byte order mark, lone surrogates, duplicate keys, nesting beyond the
+reader's depth) raises JsonRefused; the caller then treats it as text, so that nothing is lost.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, Final, NoReturn, cast
+
+import msgspec
+
+from headgate.errors import JsonRefused
+
+_elements: Final = msgspec.json.Decoder(list[msgspec.Raw])
+_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_any: Final = msgspec.json.Decoder(msgspec.Raw)
+
+_GAP: Final = re.compile(rb"[ \t\n\r,]*")
+_KEY: Final = re.compile(rb'[ \t\n\r,]*("[^"\\]*(?:\\.[^"\\]*)*")[ \t\n\r]*:[ \t\n\r]*')
+_ESCAPE: Final = re.compile(rb"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))")
+
+
+@dataclass(frozen=True, slots=True)
+class Children:
+    """Where the children of one array or object lie in the source; `keys` is None for an array."""
+
+    starts: list[int]
+    ends: list[int]
+    keys: list[str] | None
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+
+def is_json(data: bytes) -> bool:
+    """Whether the whole of `data` is one array or object that can be opened (scalars are text to us)."""
+    head = data.lstrip(b" \t\n\r")[:1]
+    if head not in (b"[", b"{"):
+        return False
+    try:
+        data.decode()
+        _any.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return True
+
+
+def minify(raw: bytes) -> bytes:
+    return msgspec.json.format(raw, indent=-1)
+
+
+def canonical(raw: bytes) -> bytes:
+    """Minified, and every character written as itself where JSON allows: two texts of one value become equal."""
+    small = minify(raw)
+    return unescape(small) if b"\\" in small else small
+
+
+def unescape(raw: bytes) -> bytes:
+    return _ESCAPE.sub(_plain, raw)
+
+
+_KEPT: Final = {0x22: b'\\"', 0x5C: b"\\\\", 0x08: b"\\b", 0x0C: b"\\f", 0x0A: b"\\n", 0x0D: b"\\r", 0x09: b"\\t"}
+
+
+def _plain(match: re.Match[bytes]) -> bytes:
+    high, low, single, letter = match.groups()
+    if letter is not None:
+        return b"/" if letter == b"/" else match[0]
+    if high is not None:
+        code = 0x10000 + ((int(high, 16) - 0xD800) << 10) + (int(low, 16) - 0xDC00)
+        return chr(code).encode()
+    code = int(single, 16)
+    if code in _KEPT:
+        return _KEPT[code]
+    if code < 0x20 or 0xD800 <= code < 0xE000:
+        return b"\\u%04x" % code
+    return chr(code).encode()
+
+
+def elements(raw: bytes) -> list[bytes]:
+    """The raw text of every element of an array."""
+    return [bytes(element) for element in _open(_elements.decode, raw)]
+
+
+def members(raw: bytes) -> dict[str, bytes]:
+    """The raw text of every member of an object. Duplicate keys are refused."""
+    found = {key: bytes(value) for key, value in _open(_members.decode, raw).items()}
+    _key_starts(raw, 0, list(found.values()))
+    return found
+
+
+def children(data: bytes, start: int, end: int) -> Children:
+    """Open the array or object that lies at [start, end) of `data`, one level deep."""
+    raw = data[start:end] if (start, end) != (0, len(data)) else data
+    if data[start : start + 1] == b"[":
+        return _array_children(raw, start)
+    found = _open(_members.decode, raw)
+    values = [bytes(value) for value in found.values()]
+    starts = _key_starts(raw, start, values)
+    ends = [at + len(value) for at, value in zip(starts, values, strict=True)]
+    return Children(starts, ends, list(found))
+
+
+def _array_children(raw: bytes, base: int) -> Children:
+    lengths = [len(memoryview(element)) for element in _open(_elements.decode, raw)]
+    if sum(lengths) + max(len(lengths) - 1, 0) + 2 == len(raw):
+        # No white space between elements (the usual case): positions follow from the lengths alone.
+        ends = list(accumulate((length + 1 for length in lengths), initial=base))[1:]
+        return Children([end - length for end, length in zip(ends, lengths, strict=True)], ends, None)
+    starts: list[int] = []
+    ends = []
+    at = raw.index(b"[") + 1
+    for length in lengths:
+        at = _GAP.match(raw, at).end()  # type: ignore[union-attr]  # matches the empty string too
+        starts.append(base + at)
+        at += length
+        ends.append(base + at)
+    return Children(starts, ends, None)
+
+
+def _key_starts(raw: bytes, base: int, values: list[bytes]) -> list[int]:
+    """Where each value starts; refuses duplicate keys, of which the decoder kept only the last value."""
+    starts: list[int] = []
+    at = raw.index(b"{") + 1
+    for value in values:
+        key = _KEY.match(raw, at)
+        if key is None or not raw.startswith(value, key.end()):
+            raise JsonRefused("duplicate key in a JSON object")
+        starts.append(base + key.end())
+        at = key.end() + len(value)
+    if raw[at:].strip() != b"}":
+        raise JsonRefused("duplicate key in a JSON object")
+    return starts
+
+
+def _open(decode: Callable[[bytes], Any], raw: bytes) -> Any:
+    try:
+        return decode(raw)
+    except msgspec.DecodeError as error:
+        raise JsonRefused(str(error)) from None
+    except RecursionError:
+        raise JsonRefused("nested too deeply") from None
+
+
+def string_value(raw: bytes) -> str:
+    """The text of a JSON string."""
+    if b"\\" not in raw:
+        return raw[1:-1].decode()
+    return cast("str", msgspec.json.decode(raw, type=str))
+
+
+def quote(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def check_strict(data: bytes) -> None:
+    """Refuse anything in `data` that is not strict JSON, at any depth, and say what and where."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise JsonRefused(f"not UTF-8 at byte {error.start}") from None
+    try:
+        json.loads(text, object_pairs_hook=_refuse_duplicates, parse_constant=_refuse_constant, parse_int=str, parse_float=str)
+        _any.decode(data)
+    except json.JSONDecodeError as error:
+        raise JsonRefused(f"{error.msg} at line {error.lineno} column {error.colno}") from None
+    except msgspec.DecodeError as error:
+        raise JsonRefused(str(error)) from None
+    except RecursionError:
+        raise JsonRefused("nested too deeply") from None
+
+
+def _refuse_duplicates(pairs: list[tuple[str, object]]) -> None:
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            raise JsonRefused(f"duplicate key {quote(key)[:60]}")
+        seen.add(key)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise JsonRefused(f"{name} is not JSON")

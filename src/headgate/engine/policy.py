@@ -1,0 +1,48 @@
+"""What to keep an answer within, and how. The defaults are those of the brief (requirements A and D)."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from headgate.engine.tokens import Estimator
+
+MIN_BUDGET: Final = 300
+"""Below this a notice, a cursor and something to read do not fit together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    estimator: Estimator = field(default_factory=Estimator)
+    list_threshold: int = 4_000
+    object_threshold: int = 4_000
+    mapped_object_threshold: int = 2_000
+    """For objects that have a field map (`essential_fields`)."""
+    text_threshold: int = 2_000
+    hard_cap: int = 12_000
+    page_size: int = 50
+    max_page_size: int = 200
+    chunk_lines: int = 200
+    pagination: bool = True
+    summarization: bool = True
+    highlights: bool = True
+    highlight_share: float = 0.3
+    """Of the budget, at most, for what does not look like the rest."""
+    form: str = "auto"
+    essential_fields: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+    """Sentences with one of these words survive first when a long text is cut."""
+    untouched_object: int = 500
+    untouched_text: int = 1_000
+
+    def __post_init__(self) -> None:
+        for name in ("list_threshold", "object_threshold", "mapped_object_threshold", "text_threshold"):
+            value: int = getattr(self, name)
+            if value < MIN_BUDGET:
+                raise ValueError(f"{name} must be at least {MIN_BUDGET} tokens, not {value}")
+            if value > self.hard_cap:
+                object.__setattr__(self, name, self.hard_cap)
+        if not 1 <= self.page_size <= self.max_page_size:
+            raise ValueError(f"page_size must be from 1 to {self.max_page_size}, not {self.page_size}")
+
+    @property
+    def object_budget(self) -> int:
+        return self.mapped_object_threshold if self.essential_fields else self.object_threshold

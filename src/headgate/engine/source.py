@@ -1,0 +1,165 @@
+"""What is held: the original bytes, and where the parts of it lie.
+
+A JSON value is opened one level at a time and only where something is shown, so that page k costs a slice. What
+cannot be opened safely (refused JSON, keys too long to stand in a path, nesting beyond MAX_DEPTH) is text.
+"""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from headgate.engine import jsontext
+from headgate.engine.jsontext import Children
+from headgate.errors import BadRequest, JsonRefused
+
+MAX_DEPTH: Final = 40
+MAX_KEY_CHARS: Final = 200
+MAX_POINTER_CHARS: Final = 1_000
+
+
+class Node(NamedTuple):
+    """A value by its place in the source."""
+
+    start: int
+    end: int
+
+
+class Position(NamedTuple):
+    """Where a walk goes on: at the value that starts at `node`, `text` bytes into its text."""
+
+    node: int
+    text: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A child by its parent: what a walk needs to go on from it."""
+
+    pointer: str
+    """Of the parent."""
+    parent: Node
+    index: int
+    depth: int
+
+
+class Source:
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.root = Node(0, len(data))
+        self._opened: dict[int, Children | None] = {}
+        self._texts: dict[int, Source] = {}
+        self.is_json = self._is_json()
+
+    def _is_json(self) -> bool:
+        body = self.data.strip(b" \t\n\r")
+        if body[:1] not in (b"[", b"{") or body[-1:] not in (b"]", b"}"):
+            return False
+        try:
+            self.data.decode()
+        except UnicodeDecodeError:
+            return False
+        start = self.data.index(body[:1])
+        self.root = Node(start, start + len(body))
+        return self.open(self.root) is not None
+
+    def head(self, node: Node) -> bytes:
+        """The first byte of a value, which tells its kind."""
+        return self.data[node.start : node.start + 1]
+
+    def raw(self, node: Node) -> bytes:
+        return self.data[node.start : node.end]
+
+    def open(self, node: Node) -> Children | None:
+        """The children of an array or object; None if it is neither or must be treated as text."""
+        if node.start not in self._opened:
+            self._opened[node.start] = self._open(node)
+        return self._opened[node.start]
+
+    def _open(self, node: Node) -> Children | None:
+        if self.head(node) not in (b"[", b"{"):
+            return None
+        try:
+            found = jsontext.children(self.data, node.start, node.end)
+        except JsonRefused:
+            return None
+        if found.keys and max(map(len, found.keys)) > MAX_KEY_CHARS:
+            return None
+        return found
+
+    def child(self, children: Children, index: int) -> Node:
+        return Node(children.starts[index], children.ends[index])
+
+    def text_of(self, node: Node) -> "Source":
+        """The text of a string as a source of its own; of anything else, its JSON text."""
+        if node.start not in self._texts:
+            raw = self.raw(node)
+            text = jsontext.string_value(raw).encode() if raw[:1] == b'"' else raw
+            self._texts[node.start] = Text(text)
+        return self._texts[node.start]
+
+    def resolve(self, pointer: str) -> Node:
+        """The value a JSON Pointer leads to."""
+        node = self.root
+        for step in pointer_steps(pointer):
+            children = self.open(node) if self.is_json else None
+            index = _child_index(children, step) if children else None
+            if children is None or index is None:
+                raise BadRequest(f"path {pointer!r} leads nowhere: there is no {step!r}{_offer(children)}")
+            node = self.child(children, index)
+        return node
+
+    def locate(self, start: int) -> Place:
+        """The child that starts at byte `start`, found by going down from the root."""
+        pointer, parent, depth = "", self.root, 0
+        while True:
+            children = self.open(parent)
+            if not children:
+                raise BadRequest("no value starts there")
+            index = bisect_right(children.starts, start) - 1
+            if index < 0:
+                raise BadRequest("no value starts there")
+            if children.starts[index] == start:
+                return Place(pointer, parent, index, depth)
+            pointer += pointer_step(children, index)
+            parent, depth = self.child(children, index), depth + 1
+
+
+class Text(Source):
+    """A source that is text whatever it looks like."""
+
+    def _is_json(self) -> bool:
+        return False
+
+
+def pointer_step(children: Children, index: int) -> str:
+    if children.keys is None:
+        return f"/{index}"
+    return "/" + children.keys[index].replace("~", "~0").replace("/", "~1")
+
+
+def pointer_steps(pointer: str) -> list[str]:
+    if pointer in ("", "/"):
+        return []
+    if not pointer.startswith("/"):
+        pointer = "/" + pointer
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/")]
+
+
+def _child_index(children: Children, step: str) -> int | None:
+    if children.keys is None:
+        index = int(step) if step.isascii() and step.isdigit() and len(step) < 12 else -1
+        return index if 0 <= index < len(children) else None
+    try:
+        return children.keys.index(step)
+    except ValueError:
+        return None
+
+
+def _offer(children: Children | None) -> str:
+    """What could have been meant instead."""
+    if children is None:
+        return " (a value without parts)"
+    if children.keys is None:
+        return f" in a list of {len(children)} items (0 to {len(children) - 1})"
+    names = ", ".join(key[:40] for key in children.keys[:12])
+    return f"; there are: {names}" + (", …" if len(children) > 12 else "")

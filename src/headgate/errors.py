@@ -1,0 +1,41 @@
+"""Everything Headgate raises on purpose, split by who must act.
+
+HeadgateError
+├── ClientError             the caller asked for something that cannot be: change the request
+│   ├── CursorError         invalid or expired cursor: run the tool again
+│   └── BadRequest          a parameter is wrong; the message says what is right
+├── InputError              what we were given to read cannot be read
+│   └── JsonRefused         not strict JSON; treated as text wherever text will do
+└── OperatorError           configuration, keys, files: the operator must act
+"""
+
+
+class HeadgateError(Exception):
+    """Root of the tree."""
+
+
+class ClientError(HeadgateError):
+    """The caller must change the request."""
+
+
+class CursorError(ClientError):
+    """One message for every reason, so that nothing can be learnt by trying."""
+
+    def __init__(self) -> None:
+        super().__init__("invalid or expired cursor: run the tool again from the start")
+
+
+class BadRequest(ClientError):
+    """A parameter is wrong."""
+
+
+class InputError(HeadgateError):
+    """The input cannot be read."""
+
+
+class JsonRefused(InputError):
+    """Not strict JSON."""
+
+
+class OperatorError(HeadgateError):
+    """Configuration, keys or files need the operator."""
