@@ -29,10 +29,6 @@ def escaped(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=True).encode()
 
 
-def json_lines(rows: Iterable[Any]) -> bytes:
-    return b"".join(compact(row) + b"\n" for row in rows)
-
-
 def python_dicts(rows: Sequence[dict[str, Any]]) -> bytes:
     return repr(list(rows)).encode()
 

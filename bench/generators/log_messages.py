@@ -16,9 +16,9 @@ SLOTS: dict[str, Callable[[Random], object]] = {
     "ip": ip,
     "port": lambda rng: rng.randint(20000, 60000),
     "ms": lambda rng: int(skewed(rng, 45, 0.5, 0)),
-    "huge_ms": lambda rng: rng.randint(31000, 95000),
+    "huge_ms": lambda rng: rng.randint(4500, 15000),
     "bytes": lambda rng: int(skewed(rng, 6400, 0.6, 0)),
-    "huge_bytes": lambda rng: rng.randint(4_100_000, 9_900_000),
+    "huge_bytes": lambda rng: rng.randint(800_000, 2_500_000),
     "node": lambda rng: f"node-{rng.randint(1, 9)}",
     "slug": slug,
     "noun": noun,
@@ -203,7 +203,7 @@ ACCESS_ONCE = Surprise(
 
 DATABASE = (
     Message(
-        40, "LOG", "app@orders", "duration: {ms} ms  statement: SELECT * FROM orders WHERE id = {number}"
+        40, "LOG", "app@orders", "duration: {ms} ms  statement: SELECT * FROM orders WHERE ref = '{hex}'"
     ),
     Message(
         25,
@@ -226,7 +226,7 @@ DATABASE_SLOW = Surprise(
     "outlier value",
     "LOG",
     "app@orders",
-    "duration: {huge_ms} ms  statement: SELECT * FROM orders WHERE id = {token}",
+    "duration: {huge_ms} ms  statement: SELECT * FROM orders WHERE ref = '{token}'",
 )
 
 BUILD = (

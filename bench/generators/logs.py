@@ -130,7 +130,12 @@ def _logfmt(rng: Random, now: datetime, entry: Entry, text: str) -> str:
 
 
 def _json_line(rng: Random, now: datetime, entry: Entry, text: str) -> str:
-    row = {"ts": _zulu(now), "level": entry.level.lower(), "logger": entry.source, "msg": text}
+    row: dict[str, object] = {
+        "ts": _zulu(now),
+        "level": entry.level.lower(),
+        "logger": entry.source,
+        "msg": text,
+    }
     if rng.random() < 0.6:
         row |= {"request_id": token(rng, 12), "client": ip(rng)}
     row["cpu_ms"] = skewed(rng, 3, 0.4)

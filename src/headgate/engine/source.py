@@ -6,10 +6,13 @@ cannot be opened safely (refused JSON, keys too long to stand in a path, nesting
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from headgate.engine import jsontext
+from headgate.engine.chunk import LongText, Plan
 from headgate.engine.jsontext import Children
+from headgate.engine.tokens import Estimator
 from headgate.errors import BadRequest, JsonRefused
 
 MAX_DEPTH: Final = 40
@@ -39,7 +42,20 @@ class Place:
     """Of the parent."""
     parent: Node
     index: int
-    depth: int
+    steps: "tuple[Step, ...]" = ()
+    """How the parent was reached from the root."""
+
+
+class Step(NamedTuple):
+    """One step down: which child of how many, of a list (items) or an object (members)."""
+
+    index: int
+    total: int
+    kind: str
+
+
+def step_into(children: Children, index: int) -> Step:
+    return Step(index, len(children), "items" if children.keys is None else "members")
 
 
 class Source:
@@ -48,6 +64,8 @@ class Source:
         self.root = Node(0, len(data))
         self._opened: dict[int, Children | None] = {}
         self._texts: dict[int, Source] = {}
+        self._inner: dict[int, Source] = {}
+        self.plans: dict[tuple[int, int, Estimator], Plan] = {}
         self.is_json = self._is_json()
 
     def _is_json(self) -> bool:
@@ -61,6 +79,10 @@ class Source:
         start = self.data.index(body[:1])
         self.root = Node(start, start + len(body))
         return self.open(self.root) is not None
+
+    @cached_property
+    def long_text(self) -> LongText:
+        return LongText(self.data)
 
     def head(self, node: Node) -> bytes:
         """The first byte of a value, which tells its kind."""
@@ -97,12 +119,24 @@ class Source:
             self._texts[node.start] = Text(text)
         return self._texts[node.start]
 
+    def inside(self, node: Node) -> "Source":
+        """A value as a source of its own; a string as its text."""
+        if node == self.root:
+            return self
+        if self.head(node) == b'"':
+            return self.text_of(node)
+        if node.start not in self._inner:
+            self._inner[node.start] = Source(self.raw(node))
+        return self._inner[node.start]
+
     def resolve(self, pointer: str) -> Node:
         """The value a JSON Pointer leads to."""
         node = self.root
         for step in pointer_steps(pointer):
             children = self.open(node) if self.is_json else None
             index = _child_index(children, step) if children else None
+            if pointer == "/" and index is None:
+                return node  # what people write for the whole; strictly it names the key ""
             if children is None or index is None:
                 raise BadRequest(f"path {pointer!r} leads nowhere: there is no {step!r}{_offer(children)}")
             node = self.child(children, index)
@@ -110,7 +144,7 @@ class Source:
 
     def locate(self, start: int) -> Place:
         """The child that starts at byte `start`, found by going down from the root."""
-        pointer, parent, depth = "", self.root, 0
+        pointer, parent, steps = "", self.root, ()
         while True:
             children = self.open(parent)
             if not children:
@@ -119,9 +153,9 @@ class Source:
             if index < 0:
                 raise BadRequest("no value starts there")
             if children.starts[index] == start:
-                return Place(pointer, parent, index, depth)
+                return Place(pointer, parent, index, steps)
             pointer += pointer_step(children, index)
-            parent, depth = self.child(children, index), depth + 1
+            parent, steps = self.child(children, index), (*steps, step_into(children, index))
 
 
 class Text(Source):
@@ -138,7 +172,7 @@ def pointer_step(children: Children, index: int) -> str:
 
 
 def pointer_steps(pointer: str) -> list[str]:
-    if pointer in ("", "/"):
+    if not pointer:
         return []
     if not pointer.startswith("/"):
         pointer = "/" + pointer

@@ -1,14 +1,14 @@
-"""Exact vocabularies, and what a text made of their tokens costs in a vocabulary that is not public.
+"""Exact vocabularies, and what their tokens cost in the one that is not public.
 
-Claude's vocabulary is not published. Each o200k token has a cost in Claude tokens instead, fitted by
-tools/fit_tokens.py: what its text costs alone, corrected by its kind (word, capitals, digits, white space...).
+Claude's vocabulary is not published. Each o200k token has a cost in Claude tokens instead: what its text
+costs by itself times a factor of its kind (word, capitals, digits, white space, script and so on). Summed
+over exact o200k ids they are within 10 % for 97 % of documents of families left out of the fit.
 """
 
 import json
 import sys
 import zlib
 from array import array
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Final
@@ -20,8 +20,15 @@ if TYPE_CHECKING:
 
 VOCABULARIES: Final = {"o200k": "o200k_base", "cl100k": "cl100k_base", "llama3": "llama3"}
 MAPPED_FAMILIES: Final = ("claude", "claude-3")
+UNITS_PER_TOKEN: Final = 1000
 
-# splintr remembers the pieces it has seen and never forgets one; a hostile peer could send only new ones.
+# The sample that stands for a large text. It is at most 1.0 % off on the corpus and 1.6 % on random mixtures
+# of documents; with 16 slices that is 3.3 %, and with slices of half the size their ends add 0.6 %.
+SLICES: Final = 32
+SLICE_BYTES: Final = 1024
+
+# splintr remembers the last 66,000 pieces of text whatever their length: a peer that sends long words only
+# would make it keep gigabytes.
 REMEMBERED_CHARACTERS: Final = 8_000_000
 
 
@@ -35,18 +42,14 @@ class Vocabulary:
         if self.seen_characters > REMEMBERED_CHARACTERS:
             self.tokenizer.clear_cache()
             self.seen_characters = len(text)
-        # encode_ordinary: text that spells a control token must count as the text it is.
+        # "ordinary": text that spells a control token counts as the text it is.
         return self.tokenizer.encode_ordinary(text)
 
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    costs: "array[int]"  # per o200k id, in UNITS-ths of a token
-    table_share: float  # how much of the byte-pair estimate is added
-    safety: float  # 99 % of documents of unseen families cost no more than the estimate times this
-
-
-UNITS: Final = 1000
+    costs: "array[int]"  # per o200k id
+    safety: float  # 99 % of documents of families left out cost no more than the count times this
 
 
 @cache
@@ -58,24 +61,33 @@ def load_vocabulary(family: str) -> Vocabulary:
 
 @cache
 def load_mapping(family: str) -> Mapping:
-    costs = array("h", zlib.decompress((DATA / f"{family}.costs").read_bytes()))
+    costs = array("H", zlib.decompress((DATA / f"{family}.costs").read_bytes()))
     if sys.byteorder == "big":
         costs.byteswap()
-    fitted = json.loads((DATA / "fitted.json").read_bytes())[family]
-    return Mapping(costs, fitted["table_share"], fitted["safety"])
+    return Mapping(costs, json.loads((DATA / "safety.json").read_bytes())[family])
 
 
-def exact_counter(family: str) -> Callable[[str], float]:
-    """The function that counts a text in this family, with its vocabulary loaded."""
+def count_whole(text: str, family: str) -> float:
     if family in VOCABULARIES:
-        vocabulary = load_vocabulary(family)
-        return lambda text: float(len(vocabulary.encode(text)))
-    vocabulary, mapping = load_vocabulary("o200k"), load_mapping(family)
-    weigh = mapping.costs.__getitem__
+        return float(len(load_vocabulary(family).encode(text)))
+    weigh = load_mapping(family).costs.__getitem__
+    return sum(map(weigh, load_vocabulary("o200k").encode(text))) / UNITS_PER_TOKEN
 
-    def count_mapped(text: str) -> float:
-        mapped = sum(map(weigh, vocabulary.encode(text))) / UNITS
-        table = estimate_tokens(text.encode(), family) if mapping.table_share else 0.0
-        return max(mapped + mapping.table_share * table, 1.0 if text else 0.0)
 
-    return count_mapped
+def count_sampled(data: bytes, family: str) -> float:
+    """The table estimate of the whole, corrected by the exact count of evenly spread slices."""
+    stride = (len(data) - SLICE_BYTES) / (SLICES - 1)
+    starts = [int(i * stride) for i in range(SLICES)]
+    sample = b"".join(
+        data[_next_character(data, at) : _next_character(data, at + SLICE_BYTES)] for at in starts
+    )
+    exact = count_whole(sample.decode("utf-8", "replace"), family)
+    return estimate_tokens(data, family) * exact / estimate_tokens(sample, family)
+
+
+def _next_character(data: bytes, at: int) -> int:
+    """The first position from here on that does not cut a UTF-8 character in two."""
+    for position in range(at, min(at + 4, len(data))):
+        if data[position] & 0xC0 != 0x80:
+            return position
+    return min(at, len(data))

@@ -1,0 +1,141 @@
+"""Long text in pieces that end where something ends: an entry, a paragraph, a sentence, a row; a fence stays whole."""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from headgate.engine.costs import CostCurve
+from headgate.engine.textkind import ENTRY, TextKind, text_kind
+from headgate.engine.tokens import Estimator
+
+_PARAGRAPH: Final = re.compile(rb"\n[ \t]*\r?\n(?:[ \t]*\r?\n)*")
+_LINE: Final = re.compile(rb"\n")
+_SENTENCE: Final = re.compile(rb"[.!?\xef\xbc\x81][\"')\]]?[ \t\r\n]+|\xe3\x80\x82")
+_ITEM: Final = re.compile(rb"[)}\]'\"], ")
+_BLANK: Final = re.compile(rb"[ \t]+")
+_ENTRY_END: Final = re.compile(rb"\n(?=" + ENTRY.pattern[1:] + rb")", re.MULTILINE)
+_TAG_END: Final = re.compile(rb">[ \t\r\n]*(?=<)")
+_HEADING: Final = re.compile(rb"\n(?=#{1,6} )")
+_BLOCK_START: Final = re.compile(rb"\n(?=\S)")
+_FENCE: Final = re.compile(rb"^(?:```|~~~)", re.MULTILINE)
+
+# Best place to cut first; a place of one rank is taken before any of the next, however far back it lies, as long
+# as `share` of the chunk stays. The last resort is between two characters.
+_Rank = tuple[re.Pattern[bytes], float]
+_RANKS: Final[dict[TextKind, tuple[_Rank, ...]]] = {
+    TextKind.LOG: ((_ENTRY_END, 0.0), (_LINE, 0.0)),
+    TextKind.TRACE: ((_ENTRY_END, 0.3), (_PARAGRAPH, 0.3), (_BLOCK_START, 0.3), (_LINE, 0.0)),
+    TextKind.JSON_LINES: ((_LINE, 0.0),),
+    TextKind.CSV: ((_LINE, 0.0),),
+    TextKind.LISTING: ((_LINE, 0.0),),
+    TextKind.CODE: ((_PARAGRAPH, 0.6), (_BLOCK_START, 0.6), (_LINE, 0.0)),
+    TextKind.HTML: ((_PARAGRAPH, 0.7), (_LINE, 0.3), (_TAG_END, 0.3), (_LINE, 0.0)),
+    TextKind.MARKDOWN: ((_HEADING, 0.75), (_PARAGRAPH, 0.4), (_SENTENCE, 0.5), (_LINE, 0.0)),
+    TextKind.REPR: ((_ITEM, 0.0), (_LINE, 0.0)),
+    TextKind.BASE64: ((_LINE, 0.0),),
+    TextKind.PROSE: ((_PARAGRAPH, 0.5), (_SENTENCE, 0.0), (_LINE, 0.0)),
+}
+_LAST_RANKS: Final[tuple[_Rank, ...]] = ((_SENTENCE, 0.0), (_BLANK, 0.5))
+
+
+class LongText:
+    """A text, its lines, and the places where it may be cut."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    @cached_property
+    def kind(self) -> TextKind:
+        return text_kind(self.data)
+
+    @cached_property
+    def newlines(self) -> Sequence[int]:
+        import numpy as np  # noqa: PLC0415  # loaded by the first long text only
+
+        return np.flatnonzero(np.frombuffer(self.data, np.uint8) == 10)  # type: ignore[return-value]
+
+    @property
+    def line_count(self) -> int:
+        """Lines as an editor counts them: a last newline ends a line, it does not begin one."""
+        return len(self.newlines) + (not self.data.endswith(b"\n") and bool(self.data))
+
+    def line_of(self, offset: int) -> int:
+        """The number, from 0, of the line that holds the byte at `offset`."""
+        return int(bisect_left(self.newlines, offset))
+
+    def line_start(self, line: int) -> int:
+        if line <= 0:
+            return 0
+        return int(self.newlines[line - 1]) + 1 if line <= len(self.newlines) else len(self.data)
+
+    @cached_property
+    def _fences(self) -> list[int]:
+        if self.kind is not TextKind.MARKDOWN:
+            return []
+        return [found.start() for found in _FENCE.finditer(self.data)]
+
+    def cut(self, start: int, limit: int) -> int:
+        """The best end, at most `limit`, for a chunk that begins at `start`; always beyond `start`."""
+        if limit >= len(self.data):
+            return len(self.data)
+        for pattern, share in _RANKS[self.kind] + _LAST_RANKS:
+            end = self._last(pattern, start + int((limit - start) * share), start, limit)
+            if end is not None:
+                return end
+        return _character_cut(self.data, start, limit)
+
+    def _last(self, pattern: re.Pattern[bytes], low: int, start: int, limit: int) -> int | None:
+        """The last place where `pattern` ends; looked for in growing windows from the end, so mostly in the first."""
+        width = 512
+        while True:
+            begin = max(low, limit - width)
+            end = None
+            for found in pattern.finditer(self.data, max(begin - 4, start), limit + 1):
+                place = found.end()
+                if start < place <= limit and place >= low and not self._in_fence(place):
+                    end = place
+            if end is not None or begin <= low:
+                return end
+            width *= 4
+
+    def _in_fence(self, offset: int) -> bool:
+        return bisect_right(self._fences, offset - 1) % 2 == 1 if self._fences else False
+
+
+def _character_cut(data: bytes, start: int, limit: int) -> int:
+    """Between two characters: never inside a UTF-8 sequence."""
+    end = limit
+    while end > start + 1 and data[end] & 0xC0 == 0x80:
+        end -= 1
+    if end > start + 1:
+        return end
+    end = start + 1
+    while end < len(data) and data[end] & 0xC0 == 0x80:
+        end += 1
+    return end
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Where each chunk of a text ends."""
+
+    ends: list[int]
+
+    def index_at(self, offset: int) -> int:
+        return min(bisect_right(self.ends, offset), len(self.ends) - 1)
+
+
+def plan_chunks(text: LongText, budget: int, max_lines: int, estimator: Estimator) -> Plan:
+    """Cut the whole text once, so that the number of chunks is known before the first is sent."""
+    curve = CostCurve(text.data, estimator)
+    ends: list[int] = []
+    at = 0
+    while at < len(text.data):
+        limit = curve.reach(at, budget)
+        by_lines = text.line_start(text.line_of(at) + max_lines)
+        at = text.cut(at, by_lines) if by_lines <= limit else text.cut(at, limit)
+        ends.append(at)
+    return Plan(ends or [0])

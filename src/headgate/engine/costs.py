@@ -1,0 +1,65 @@
+"""How the cost of a long text grows along it, so that a cut can be placed without counting anything twice."""
+
+from bisect import bisect_right
+from itertools import accumulate
+from typing import Final
+
+from headgate.engine.bytepairs import load_table
+from headgate.engine.tokens import Estimator
+
+BLOCK: Final = 256
+_SLICES: Final = 5
+_SLICE_BYTES: Final = 2_048
+
+
+class CostCurve:
+    """Tokens from the start of a text to every 256th byte, by the pair table; `scale` lifts them to the ceiling."""
+
+    def __init__(self, data: bytes, estimator: Estimator) -> None:
+        self._sums = _block_sums(data, estimator)
+        self._bytes = len(data)
+        self.scale = _scale(data, estimator)
+
+    def reach(self, start: int, budget: float) -> int:
+        """How far from `start` a text of about `budget` tokens goes."""
+        target = self.at(start) + budget / self.scale
+        block = bisect_right(self._sums, target) - 1
+        if block + 1 >= len(self._sums):
+            return self._bytes
+        low, high = self._sums[block], self._sums[block + 1]
+        inside = (target - low) / (high - low) if high > low else 0.0
+        return max(start + 1, min(self._bytes, int((block + inside) * BLOCK)))
+
+    def at(self, offset: int) -> float:
+        block, rest = divmod(offset, BLOCK)
+        if block + 1 >= len(self._sums):
+            return self._sums[-1]
+        return self._sums[block] + (self._sums[block + 1] - self._sums[block]) * rest / BLOCK
+
+
+def _block_sums(data: bytes, estimator: Estimator) -> list[float]:
+    if estimator.family == "chars4":
+        blocks = [min(BLOCK, len(data) - at) * 0.3 for at in range(0, len(data), BLOCK)]
+        return [0.0, *accumulate(blocks)]
+    import numpy as np  # noqa: PLC0415  # loaded by the first long text only
+
+    table = np.frombuffer(load_table(estimator.family).pairs, np.float32)
+    sums = np.zeros(-(-len(data) // BLOCK), np.float64)
+    for shift in (0, 1):
+        codes = np.frombuffer(data, np.uint16, (len(data) - shift) // 2, shift)
+        starts = np.arange(0, len(codes), BLOCK // 2)
+        if len(starts):
+            sums[: len(starts)] += np.add.reduceat(table[codes], starts)
+    # Some weights are negative, but a text never gets cheaper as it gets longer.
+    return [0.0, *np.cumsum(np.maximum(sums, BLOCK / 128)).tolist()]
+
+
+def _scale(data: bytes, estimator: Estimator) -> float:
+    """The highest ratio of ceiling to table over a few slices: a cut by it seldom has to be taken back."""
+    if len(data) <= _SLICES * _SLICE_BYTES:
+        slices = [data]
+    else:
+        stride = (len(data) - _SLICE_BYTES) // (_SLICES - 1)
+        slices = [data[i * stride : i * stride + _SLICE_BYTES] for i in range(_SLICES)]
+    ratios = [estimator.ceiling(part) / max(estimator.table(part), 1) for part in slices]
+    return max(*ratios, 0.05) if len(ratios) > 1 else max(ratios[0], 0.05)

@@ -1,0 +1,363 @@
+"""The gate: one held answer, its first bounded reply, and every reading that follows."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, assert_never
+
+from headgate.engine import jsontext, plan
+from headgate.engine.fit import Fitted, fit
+from headgate.engine.highlights import find_highlights
+from headgate.engine.policy import Policy
+from headgate.engine.preview import preview
+from headgate.engine.render import render
+from headgate.engine.reply import Issue, Notice, Reply, allowance, budget_fields
+from headgate.engine.request import Request
+from headgate.engine.selection import Selection, select
+from headgate.engine.shape import Focus, find_focus
+from headgate.engine.source import Position, Source
+from headgate.engine.view import FOCUS, WHOLE, View
+from headgate.engine.walk import Part, Walker
+from headgate.errors import BadRequest
+
+_MAX_WHERE_CHARS = 160
+_BEGINNING = Position(0)
+
+
+@dataclass(frozen=True)
+class Gate:
+    source: Source
+    policy: Policy
+    issue: Issue
+
+    def first(self) -> Reply | None:
+        """The bounded first reply; None when the answer fits and goes out as it is."""
+        decision = plan.decide(self.source, self.policy)
+        match decision:
+            case plan.Pass():
+                return None
+            case plan.Rerender(rendered, tokens, budget):
+                record = {"kind": "complete", "format": rendered.form, "path": "", "total": self._total()}
+                notice = Notice(f"complete, as {rendered.form}", tokens, self.total_tokens)
+                return self._finish(notice, rendered.text, record, budget)
+            case plan.Page(focus, budget):
+                return self._first_page(focus, budget)
+            case plan.Preview(focus, budget):
+                return self._preview(focus, budget)
+            case plan.Chunk(focus, budget):
+                return self._first_chunk(focus, budget)
+            case plan.Walk(budget):
+                return self._part_reply(self._walker(WHOLE, budget).part(None), WHOLE, budget)
+            case _:
+                assert_never(decision)
+
+    def read(self, view: View, position: Position, request: Request) -> Reply:
+        """Go on from a cursor, or look at the held answer in another way."""
+        view, position = self._refine(view, position, request)
+        policy = replace(self.policy, form=view.form or self.policy.form)
+        gate = replace(self, policy=policy)
+        if view.is_selection:
+            return gate._selection_reply(view, position.node, request.pages)
+        if view.scope == "path" and position == _BEGINNING and not request.pages:
+            return gate._first_of_path(view)
+        budget = gate._budget(view)
+        if request.pages:
+            return gate._pages_reply(view, request.pages, budget)
+        start = position if position != _BEGINNING else None
+        return gate._part_reply(gate._walker(view, budget).part(start), view, budget)
+
+    def _refine(self, view: View, position: Position, request: Request) -> tuple[View, Position]:
+        """The view a request asks for; a request that selects begins anew, the others go on where they were."""
+        if request.path is not None:
+            view, position = View("path", request.path, limit=view.limit, form=view.form), _BEGINNING
+        if request.fields or request.search or request.lines:
+            base = View("path", view.path) if view.scope in ("path", "walk") else FOCUS
+            selected = {"fields": request.fields, "search": request.search, "lines": request.lines}
+            view, position = replace(base, condensed=False, **selected), _BEGINNING
+        if request.form:
+            view = replace(view, form=request.form)
+        if request.limit:
+            view = replace(view, limit=request.limit)
+        return view, position
+
+    # First replies
+
+    def _first_page(self, focus: Focus, budget: int) -> Reply:
+        if self.policy.essential_fields:
+            return self._condensed(budget)
+        inner = self._scope(FOCUS)
+        highlights = self._highlights(inner[0], budget)
+        room = budget - allowance(self.policy) - self._cost(highlights)
+        found = self._fit_page(focus, room)
+        if found is None:
+            return self._preview(focus, budget)
+        children = inner[0].open(inner[0].root)
+        total = len(children) if children else 0
+        following = Position(children.starts[found.count]) if children and found.count < total else None
+        part = Part(
+            "items", focus.pointer, 0, found.count, total, found.rendered.text, found.rendered.form,
+            found.tokens, following,
+        )  # fmt: skip
+        return self._part_reply(part, FOCUS, budget, highlights, envelope=bool(focus.pointer))
+
+    def _fit_page(self, focus: Focus, room: int) -> Fitted | None:
+        """Whole items inside everything that stands around their list."""
+        source, data = self.source, self.source.data
+        children = source.open(focus.node)
+        if not children:
+            return None
+        before, after = data[source.root.start : focus.node.start], data[focus.node.end : source.root.end]
+        starts, ends = children.starts, children.ends
+
+        def rendered(count: int) -> Any:
+            raw = before + b"[" + data[starts[0] : ends[count - 1]] + b"]" + after
+            return render(jsontext.canonical(raw), self.policy.form, self.policy.estimator)
+
+        most = min(len(children), self.policy.page_size)
+        size = (ends[most - 1] - starts[0]) / most
+        return fit(rendered, most, int(room * 5 / size) + 1, room, self.policy.estimator)
+
+    def _preview(self, focus: Focus, budget: int) -> Reply:
+        node, pointer = focus.node, focus.pointer
+        room = budget - allowance(self.policy, section=True)
+        made = preview(self.source, node, pointer, self.policy, room)
+        cursor = self.issue(WHOLE, _BEGINNING)
+        children = self.source.open(node)
+        count = len(children) if children else 0
+        what = "items" if children and children.keys is None else "keys"
+        record = {
+            "kind": "preview",
+            "path": pointer,
+            "format": made.rendered.form,
+            "derived": True,
+            "total": self._total() | {what: count},
+            "totalFields": count,
+            "projectedFields": made.shown_fields,
+            "nextCursor": cursor,
+            "detailsAvailable": {"tool": "headgate_read", "cursor": cursor, "sections": made.sections},
+        }
+        notice = Notice(f"summary of {count:,} {what}", made.tokens, self.total_tokens, cursor, cursor)
+        return self._finish(notice, made.rendered.text, record, budget, where=_where(pointer))
+
+    def _condensed(self, budget: int) -> Reply:
+        view = View("focus", condensed=True, fields=self.policy.essential_fields)
+        return self._selection_reply(view, 0, None, budget)
+
+    def _first_chunk(self, focus: Focus | None, budget: int) -> Reply:
+        envelope = self._envelope(focus) if focus else ""
+        inner, _ = self._scope(FOCUS)
+        highlights = self._highlights(inner, budget)
+        spent = allowance(self.policy) + self._cost(highlights) + self._cost(envelope)
+        walker = self._walker(FOCUS, budget, spent)
+        return self._part_reply(walker.part(None), FOCUS, budget, highlights, envelope_text=envelope)
+
+    def _envelope(self, focus: Focus) -> str:
+        """What stands around the one long text of an answer, with its place marked."""
+        source, data = self.source, self.source.data
+        mark = b'"<text below>"'
+        raw = data[source.root.start : focus.node.start] + mark + data[focus.node.end : source.root.end]
+        return jsontext.canonical(raw).decode()
+
+    def _highlights(self, inner: Source, budget: int) -> str:
+        if not self.policy.highlights:
+            return ""
+        return find_highlights(inner, self.policy.estimator, int(budget * self.policy.highlight_share))
+
+    # Readings
+
+    def _first_of_path(self, view: View) -> Reply:
+        """What a path leads to: whole if it fits, else as any answer begins."""
+        inner, base = self._scope(view)
+        below = Gate(inner, self.policy, lambda sub, at: self.issue(_inside(base, sub, inner), at))
+        decision = plan.decide(inner, self.policy)
+        if isinstance(decision, plan.Pass):
+            return self._whole(inner, base, view, decision.tokens)
+        reply = below.first()
+        if reply is None:
+            raise AssertionError("what does not pass has a first reply")
+        record = reply.record | {"path": base + str(reply.record.get("path", ""))}
+        return replace(reply, record=record, where=reply.where or _where(base))
+
+    def _whole(self, inner: Source, base: str, view: View, tokens: int) -> Reply:
+        budget = self._budget(view)
+        if inner.is_json:
+            raw = jsontext.canonical(inner.data)
+            rendered = render(raw, self.policy.form, self.policy.estimator)
+            content, form = rendered.text, rendered.form
+        else:
+            content, form = inner.data.decode("utf-8", "surrogateescape"), "text"
+        record = {"kind": "section", "path": base, "format": form, "total": self._total()}
+        return self._finish(Notice("section, whole", tokens, self.total_tokens), content, record, budget, where=_where(base))
+
+    def _pages_reply(self, view: View, pages: tuple[int, int], budget: int) -> Reply:
+        """Several pages in one reply, within the hard cap."""
+        first, last = pages
+        inner, _ = self._scope(view)
+        wide = min(self.policy.hard_cap, budget * (last - first + 1))
+        size = self._limit(view)
+        children = inner.open(inner.root) if inner.is_json else None
+        if children is not None:
+            start = (first - 1) * size
+            if start >= len(children):
+                raise BadRequest(f"there are {-(-len(children) // size)} pages of {size} items")
+            at = Position(children.starts[start])
+            limit = (last - first + 1) * size
+        else:
+            ends = self._walker(view, budget).chunks(inner).ends
+            if first > len(ends):
+                raise BadRequest(f"there are {len(ends)} chunks")
+            at, limit = Position(0, 0 if first == 1 else ends[first - 2]), size
+        walker = replace(self._walker(view, wide), limit=limit)
+        return self._part_reply(walker.part(at if at != _BEGINNING else None), view, wide)
+
+    def _selection_reply(
+        self, view: View, start: int, pages: tuple[int, int] | None, budget: int = 0
+    ) -> Reply:
+        inner, base = self._scope(view)
+        budget = budget or self._budget(view)
+        limit = self._limit(view)
+        if pages:
+            start, limit = (pages[0] - 1) * limit, limit * (pages[1] - pages[0] + 1)
+            budget = min(self.policy.hard_cap, budget * (pages[1] - pages[0] + 1))
+        room = budget - allowance(self.policy, section=view.condensed)
+        made: Selection = select(inner, view, start, limit, room, self.policy)
+        record: dict[str, Any] = {
+            "kind": made.kind,
+            "path": base,
+            "format": made.form,
+            "derived": True,
+            "total": self._total() | made.total,
+            "shown": {"from": start} | made.shown,
+        }
+        notice = Notice(made.label, made.tokens, self.total_tokens)
+        if made.following is not None:
+            notice.more = record["nextCursor"] = self.issue(view, Position(made.following))
+        if made.missing:
+            record["missingFields"] = list(made.missing)
+        if view.condensed:
+            notice.section = self.issue(WHOLE, _BEGINNING)
+            record["detailsAvailable"] = {"tool": "headgate_read", "cursor": notice.section, "sections": made.sections}
+        return self._finish(notice, made.text, record, budget, where=_join(_where(base), made.remark))
+
+    # Shared
+
+    def _scope(self, view: View) -> tuple[Source, str]:
+        """The source a view looks at, and the pointer to it."""
+        match view.scope:
+            case "whole":
+                return self.source, ""
+            case "path" | "walk":
+                node, base = self.source.resolve(view.path), view.path
+                if base and not base.startswith("/"):
+                    base = "/" + base
+                base = "" if base == "/" and node == self.source.root else base
+            case _:
+                if not self.source.is_json:
+                    return self.source, ""
+                focus = self.focus
+                node, base = focus.node, focus.pointer
+        return self.source.inside(node), base
+
+    @cached_property
+    def focus(self) -> Focus:
+        return find_focus(self.source)
+
+    @cached_property
+    def total_tokens(self) -> int:
+        return self.policy.estimator.count(self.source.data)
+
+    def _total(self) -> dict[str, Any]:
+        return {"tokens": self.total_tokens, "bytes": len(self.source.data)}
+
+    def _budget(self, view: View) -> int:
+        inner, _ = self._scope(view)
+        head = inner.head(inner.root) if inner.is_json else b'"'
+        policy = self.policy
+        return {b"[": policy.list_threshold, b'"': policy.text_threshold}.get(head, policy.object_budget)
+
+    def _limit(self, view: View) -> int:
+        return view.limit or self.policy.page_size
+
+    def _walker(self, view: View, budget: int, spent: int = 0) -> Walker:
+        inner, base = self._scope(view)
+        room = budget - (spent or allowance(self.policy) + self._cost("x" * 60))
+        return Walker(inner, self.policy, room, self._limit(view), base)
+
+    def _cost(self, text: str) -> int:
+        return self.policy.estimator.ceiling(text) + 2 if text else 0
+
+    def _part_reply(
+        self,
+        part: Part,
+        view: View,
+        budget: int,
+        highlights: str = "",
+        *,
+        envelope: bool = False,
+        envelope_text: str = "",
+    ) -> Reply:
+        record: dict[str, Any] = {
+            "kind": "chunk" if part.lines else "page",
+            "path": part.pointer,
+            "part": part.kind,
+            "format": part.form,
+            "total": self._total(),
+            "shown": {"from": part.first},
+        }
+        if part.steps:
+            record["steps"] = [list(step) for step in part.steps]
+        if envelope or envelope_text:
+            record["envelope"] = True
+        shown = _describe(part, record)
+        notice = Notice(shown, part.tokens, self.total_tokens)
+        if part.following is not None:
+            notice.more = record["nextCursor"] = self.issue(view, part.following)
+        where = "" if envelope or envelope_text else _where(part.pointer)
+        return self._finish(notice, part.content, record, budget, highlights, where, envelope_text)
+
+    def _finish(
+        self,
+        notice: Notice,
+        content: str,
+        record: dict[str, Any],
+        budget: int,
+        highlights: str = "",
+        where: str = "",
+        envelope: str = "",
+    ) -> Reply:
+        draft = Reply(notice.line(), content, record, highlights, where, envelope)
+        notice.tokens = self.policy.estimator.ceiling(draft.text)
+        return replace(draft, notice=notice.line(), record=record | budget_fields(notice.tokens, budget))
+
+
+def _describe(part: Part, record: dict[str, Any]) -> str:
+    """What is shown, in words for the notice and in numbers for the record."""
+    first, last = part.first + 1, part.first + part.count
+    if part.lines is None:
+        record["total"][part.kind] = part.total
+        record["shown"][part.kind] = part.count
+        return f"{'items' if part.kind == 'items' else 'keys'} {first:,}-{last:,} of {part.total:,}"
+    lines = part.lines
+    record["total"] |= {"textBytes": part.total, "lines": lines.total}
+    record["shown"] |= {"bytes": part.count, "startLine": lines.first, "endLine": lines.last}
+    record |= {"chunkIndex": lines.chunk_index, "totalChunks": lines.total_chunks}
+    chunk = f"chunk {lines.chunk_index + 1:,} of {lines.total_chunks:,}"
+    if lines.total < lines.total_chunks:
+        return f"bytes {first:,}-{last:,} of {part.total:,} · {chunk}"
+    return f"lines {lines.first:,}-{lines.last:,} of {lines.total:,} · {chunk}"
+
+
+def _where(pointer: str) -> str:
+    if not pointer:
+        return ""
+    return f"at {pointer if len(pointer) <= _MAX_WHERE_CHARS else pointer[:_MAX_WHERE_CHARS] + '…'}"
+
+
+def _join(*parts: str) -> str:
+    return "\n".join(part for part in parts if part)
+
+
+def _inside(base: str, sub: View, inner: Source) -> View:
+    """The same view of the whole answer that `sub` is of the part at `base`."""
+    if sub.scope == "focus" and inner.is_json:
+        base += find_focus(inner).pointer
+    return replace(sub, scope="walk", path=base)

@@ -1,0 +1,84 @@
+"""The bounded answer: a notice, what stands out, where we are, the content, and a record for programs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from headgate.engine.policy import Policy
+from headgate.engine.source import Position
+from headgate.engine.view import View
+
+READ_TOOL: Final = "headgate_read"
+MARK: Final = "[headgate]"
+
+Issue = Callable[[View, Position], str]
+"""Makes the cursor at which a reading of a view goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    notice: str
+    """First, so that nothing from upstream stands before it; only constants, numbers and cursors."""
+    content: str
+    record: dict[str, Any]
+    highlights: str = ""
+    where: str = ""
+    """The place of the content in the answer, where that is not all of it."""
+    envelope: str = ""
+    """What stands around a text that is shown below it."""
+
+    @property
+    def text(self) -> str:
+        return "\n".join(part for part in (self.notice, self.payload) if part)
+
+    @property
+    def payload(self) -> str:
+        """Everything behind the notice."""
+        return "\n".join(part for part in (self.highlights, self.where, self.envelope, self.content) if part)
+
+
+@dataclass(slots=True)
+class Notice:
+    """The one line that tells the model what it sees and how to see more."""
+
+    shown: str
+    tokens: int
+    total_tokens: int
+    more: str = ""
+    """Cursor of what follows."""
+    section: str = ""
+    """Cursor under which a section can be read by its path."""
+    tool: str = READ_TOOL
+    extras: list[str] = field(default_factory=lambda: [])
+
+    def line(self) -> str:
+        parts = [f"{MARK} {self.shown}", f"{self.tokens:,} of {self.total_tokens:,} tokens", *self.extras]
+        if self.section:
+            parts.append(f'one section: {self.tool}(cursor="{self.section}", path="/…")')
+        if self.more:
+            parts.append(f'{"everything" if self.section else "more"}: {self.tool}(cursor="{self.more}")')
+        elif not self.section:
+            parts.append("end")
+        return " · ".join(parts)
+
+
+def allowance(policy: Policy, *, section: bool = False) -> int:
+    """Tokens to keep for a notice, measured on the longest there can be."""
+    cursor = "Zq3_" * 14
+    notice = Notice(
+        "items 100,000-100,050 of 100,000 · chunk 10,000 of 10,000",
+        10_000,
+        10_000_000,
+        more=cursor,
+        section=cursor if section else "",
+    )
+    return policy.estimator.ceiling(notice.line()) + 4
+
+
+def budget_fields(tokens: int, budget: int) -> dict[str, Any]:
+    """FR-012: what was used of the budget, and what is left of it."""
+    return {
+        "estimatedTokens": tokens,
+        "budgetUsed": round(tokens / budget, 2),
+        "budgetRemaining": max(budget - tokens, 0),
+    }

@@ -1,0 +1,87 @@
+"""What kind of text is this? Decides where it is cut, never whether anything is lost."""
+
+import re
+from enum import StrEnum
+from typing import Final
+
+_SAMPLE_BYTES: Final = 12_000
+
+
+class TextKind(StrEnum):
+    LOG = "log"
+    JSON_LINES = "json lines"
+    TRACE = "stack trace"
+    MARKDOWN = "markdown"
+    HTML = "html"
+    CSV = "csv"
+    LISTING = "listing"
+    CODE = "code"
+    REPR = "python repr"
+    BASE64 = "base64"
+    PROSE = "prose"
+
+
+_STAMP: Final = (
+    rb"[\[(<]?\d{4}[-/.]\d\d[-/.]\d\d[T ,_:]|[\[(]?\d\d?[:/]\d\d[:/]\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:|[IWEF]\d{4} \d\d:"
+    rb"|\d{10,13}[ .,|]|<\d{1,3}>|(?:time|ts|t|level|lvl)=|\S+ \S+ \S+ \[\d\d/[A-Z]|\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b"
+)
+ENTRY: Final = re.compile(rb"^(?:" + _STAMP + rb")", re.MULTILINE)
+_JSON_LINE: Final = re.compile(rb'^\{".*\}\r?$', re.MULTILINE)
+_TRACE: Final = re.compile(rb"^Traceback \(most recent call last\)|^\s+at [\w.$<>]+\(|^\s+File \"[^\"\n]*\", line \d+", re.MULTILINE)
+_LISTING: Final = re.compile(rb"^[^\s:]+:\d+[:-]", re.MULTILINE)
+_MARKDOWN: Final = re.compile(rb"^(?:#{1,6} |```|~~~|[-*+] |\d+\. |\|.*\||> )", re.MULTILINE)
+_HTML: Final = re.compile(rb"<(?:!doctype|html|head|body|div|p|span|table|ul|script|svg|\?xml)\b", re.IGNORECASE)
+_CODE: Final = re.compile(
+    rb"^\s*(?:def |class |import |from \w+ import|function |const |let |var |return\b|if\b.*[:{]$|for\b.*[:{]$|#include|package |public |private |fn |func |[\w-]+:(?: |$)|.*[;{}]$)",
+    re.MULTILINE,
+)
+_REPR: Final = re.compile(rb"\s*[\[({]\s*(?:[\[({]?\s*(?:'[^'\n]{0,200}'|None|True|False|-?\d|Decimal\(|datetime\.))")
+_BASE64: Final = re.compile(rb"(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/_=\r\n-]+\Z")
+
+
+def text_kind(data: bytes) -> TextKind:
+    """Judged on the beginning and the middle, so that its cost does not grow with the text."""
+    sample = data[:_SAMPLE_BYTES]
+    if len(data) > 2 * _SAMPLE_BYTES:
+        middle = data.find(b"\n", len(data) // 2, len(data) // 2 + _SAMPLE_BYTES) + 1
+        if middle:
+            sample += b"\n" + data[middle : middle + _SAMPLE_BYTES // 2]
+    lines = sample.count(b"\n") + 1
+    if lines <= 2 + len(sample) // 70 and b" " not in sample and _BASE64.match(sample):
+        return TextKind.BASE64
+    if _REPR.match(sample) and sample.count(b"'") + sample.count(b"(") > 4:
+        return TextKind.REPR
+    if _HTML.search(sample[:2_000]):
+        return TextKind.HTML
+    return _by_lines(sample, lines)
+
+
+def _by_lines(sample: bytes, lines: int) -> TextKind:
+    def share(pattern: re.Pattern[bytes]) -> float:
+        return sum(1 for _ in pattern.finditer(sample)) / lines
+
+    if share(_JSON_LINE) > 0.6:
+        return TextKind.JSON_LINES
+    if share(_TRACE) > 0.15:
+        return TextKind.TRACE
+    if share(ENTRY) > 0.3:
+        return TextKind.LOG
+    if share(_LISTING) > 0.5:
+        return TextKind.LISTING
+    if _is_csv(sample):
+        return TextKind.CSV
+    if share(_MARKDOWN) > 0.12:
+        return TextKind.MARKDOWN
+    return TextKind.CODE if share(_CODE) > 0.3 else TextKind.PROSE
+
+
+def _is_csv(sample: bytes) -> bool:
+    """Most lines have as many delimiters as the first one."""
+    lines = [line for line in sample.split(b"\n")[:40] if line.strip()][:-1]
+    if len(lines) < 3:
+        return False
+    for delimiter in (b",", b"\t", b";", b"|"):
+        count = lines[0].count(delimiter)
+        if count and sum(line.count(delimiter) == count for line in lines) >= 0.8 * len(lines):
+            return True
+    return False
