@@ -170,9 +170,14 @@ def fit_table(documents: Sequence[Document], family: str, count_slice: Callable[
     return _solve_ridge(features, np.array(truth) * weights, TABLE_RIDGE)
 
 
+@cache
+def byte_classes() -> NDArray[np.uint8]:
+    return np.load(SHARED / "data" / "token_bigram_weights.npz")["LUT"]
+
+
+@cache
 def count_pairs(text: str) -> Ints:
-    classes = np.load(SHARED / "data" / "token_bigram_weights.npz")["LUT"]
-    codes = classes[np.frombuffer(text.encode(), np.uint8)].astype(np.int64)
+    codes = byte_classes()[np.frombuffer(text.encode(), np.uint8)].astype(np.int64)
     return np.bincount(codes[:-1] * CLASSES + codes[1:], minlength=CLASSES * CLASSES)
 
 
@@ -214,7 +219,7 @@ def run_rates(count: Callable[[str], float]) -> Floats:
 def write_tables(costs: dict[str, Floats]) -> None:
     given = np.load(SHARED / "data" / "token_bigram_weights.npz")
     targets = given["targets"].tolist()
-    data = given["LUT"].astype(np.uint8).tobytes()
+    data = byte_classes().astype(np.uint8).tobytes()
     for family in FITTED_FAMILIES:
         weights = given["W"][:, targets.index(TARGETS.get(family, family))]
         if family in MAPPED_FAMILIES:

@@ -119,7 +119,7 @@ def _repeated_blocks(data: bytes, start: int, length: int) -> list[int]:
 
 
 def tokens_by_block(data: bytes, family: str, block_bytes: int) -> list[float]:
-    """The estimate of each block of a text, of a multiple of BLOCK_BYTES; a pair belongs to its first byte."""
+    """The estimate of each block of a text; its size is a multiple of BLOCK_BYTES."""
     import numpy as np
 
     table = load_table(family)

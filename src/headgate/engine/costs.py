@@ -4,7 +4,7 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import Final
 
-from headgate.engine.bytepairs import load_table
+from headgate.engine.bytepairs import tokens_by_block
 from headgate.engine.tokens import Estimator
 
 BLOCK: Final = 256
@@ -41,17 +41,7 @@ def _block_sums(data: bytes, estimator: Estimator) -> list[float]:
     if estimator.family == "chars4":
         blocks = [min(BLOCK, len(data) - at) * 0.3 for at in range(0, len(data), BLOCK)]
         return [0.0, *accumulate(blocks)]
-    import numpy as np  # noqa: PLC0415  # loaded by the first long text only
-
-    table = np.frombuffer(load_table(estimator.family).pairs, np.float32)
-    sums = np.zeros(-(-len(data) // BLOCK), np.float64)
-    for shift in (0, 1):
-        codes = np.frombuffer(data, np.uint16, (len(data) - shift) // 2, shift)
-        starts = np.arange(0, len(codes), BLOCK // 2)
-        if len(starts):
-            sums[: len(starts)] += np.add.reduceat(table[codes], starts)
-    # Some weights are negative, but a text never gets cheaper as it gets longer.
-    return [0.0, *np.cumsum(np.maximum(sums, BLOCK / 128)).tolist()]
+    return [0.0, *accumulate(tokens_by_block(data, estimator.family, BLOCK))]
 
 
 def _scale(data: bytes, estimator: Estimator) -> float:

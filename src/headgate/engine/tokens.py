@@ -11,13 +11,23 @@ from dataclasses import dataclass
 from typing import Final
 
 from headgate.engine.bytepairs import estimate_tokens
-from headgate.engine.vocabularies import MAPPED_FAMILIES, count_sampled, count_whole, load_mapping
+from headgate.engine.vocabularies import (
+    MAPPED_FAMILIES,
+    SLICE_BYTES,
+    SLICES,
+    count_sampled,
+    count_whole,
+    load_mapping,
+)
 
 FAMILIES: Final = ("claude", "claude-3", "o200k", "cl100k", "llama3", "chars4")
 DEFAULT_FAMILY: Final = "claude"  # it counts highest: for a model we do not know, the safe side
 
-# Up to here a text is counted whole: 1 to 2 ms as a rule, 7 ms for base64.
-WHOLE_BYTES: Final = 40 * 1024
+# Where no vocabulary can be loaded: 99 % of documents cost no more than the table estimate times this.
+TABLE_SAFETY: Final = 1.41
+
+# Up to here a text is counted whole, beyond it by a sample of this size: 2 ms as a rule, 7 ms for base64.
+WHOLE_BYTES: Final = SLICES * SLICE_BYTES
 
 _CLAUDE_VERSION: Final = re.compile(r"(?<!\d)(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
 _PATTERNS: Final = (
@@ -59,7 +69,8 @@ class Estimator:
             return self._scale(_chars4(byte_count))
         if self.family in MAPPED_FAMILIES:
             # Claude normalises first and marks capitals and ends of words: base64 costs 0.96 tokens a byte,
-            # "9Z9Z" 1.5, and U+1D160, which normalisation takes apart into three characters, 3 and one more.
+            # "9Z9Z" 1.5, and U+1D160, which normalisation takes apart into three characters, 3 (and one
+            # token more for the text), by the reconstruction in PyPI's ctok.
             return self._scale(3 * byte_count + 1)
         return self._scale(byte_count)
 
@@ -76,7 +87,7 @@ class Estimator:
     def ceiling(self, text: str | bytes) -> int:
         """What budgets are fitted against, always of the whole text: exact where the vocabulary is public,
         else 99 % safe."""
-        return self._exactly(text, self._ceiling)
+        return self._exactly(text, self._ceiling, table_safety=TABLE_SAFETY)
 
     def _table(self, data: bytes) -> float:
         try:
@@ -94,13 +105,15 @@ class Estimator:
         safety = load_mapping(self.family).safety if self.family in MAPPED_FAMILIES else 1.0
         return count_whole(_as_text(text), self.family) * safety
 
-    def _exactly(self, text: str | bytes, count: Callable[[str | bytes], float]) -> int:
+    def _exactly(
+        self, text: str | bytes, count: Callable[[str | bytes], float], table_safety: float = 1.0
+    ) -> int:
         if self.family == "chars4":
             return self.table(text)
         try:
             return self._scale(count(text))
         except Exception:  # noqa: BLE001 NFR-1: whatever goes wrong in a compiled tokenizer, the request goes on
-            return self.table(text)
+            return self._scale(self._table(_as_bytes(text)) * table_safety)
 
     def _scale(self, tokens: float) -> int:
         # The small difference keeps 10 x 1.1 at 11.

@@ -1,0 +1,35 @@
+"""What does not look like the rest: what a cut at the head hides is what the reader most needs.
+
+Error levels, rare line templates, outlying numbers, rare keys and values, changed types, missing fields: each with
+its place. Deterministic, and linear in the size of the answer.
+"""
+
+from headgate.engine.highlights.finding import Finding, write_findings
+from headgate.engine.highlights.lines import odd_lines
+from headgate.engine.highlights.rows import odd_rows
+from headgate.engine.highlights.tables import Rows, read_rows
+from headgate.engine.source import Source
+from headgate.engine.textkind import TextKind
+from headgate.engine.tokens import Estimator
+
+__all__ = ["find_highlights"]
+
+_LINE_KINDS = (TextKind.LOG, TextKind.TRACE)
+
+
+def find_highlights(source: Source, estimator: Estimator, budget: int) -> str:
+    """A short list for the first reply, within `budget` tokens; empty when nothing stands out."""
+    findings, unit = _find(source)
+    return write_findings(findings, unit, estimator, budget)
+
+
+def _find(source: Source) -> tuple[list[Finding], str]:
+    rows = read_rows(source)
+    if isinstance(rows, Rows):
+        return odd_rows(rows), rows.unit
+    if rows:
+        return odd_lines(rows), "item"
+    if not source.is_json and source.long_text.kind in _LINE_KINDS:
+        lines = source.data.decode("utf-8", "replace").split("\n")
+        return odd_lines(lines, entries_only=True), "line"
+    return [], "line"
