@@ -26,7 +26,7 @@ _FENCE: Final = re.compile(rb"^(?:```|~~~)", re.MULTILINE)
 # as `share` of the chunk stays. The last resort is between two characters.
 _Rank = tuple[re.Pattern[bytes], float]
 _RANKS: Final[dict[TextKind, tuple[_Rank, ...]]] = {
-    TextKind.LOG: ((_ENTRY_END, 0.0), (_LINE, 0.0)),
+    TextKind.LOG: ((_ENTRY_END, 0.3), (_BLOCK_START, 0.3), (_LINE, 0.0)),
     TextKind.TRACE: ((_ENTRY_END, 0.3), (_PARAGRAPH, 0.3), (_BLOCK_START, 0.3), (_LINE, 0.0)),
     TextKind.JSON_LINES: ((_LINE, 0.0),),
     TextKind.CSV: ((_LINE, 0.0),),

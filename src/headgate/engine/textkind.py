@@ -23,7 +23,7 @@ class TextKind(StrEnum):
 
 _STAMP: Final = (
     rb"[\[(<]?\d{4}[-/.]\d\d[-/.]\d\d[T ,_:]|[\[(]?\d\d?[:/]\d\d[:/]\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:|[IWEF]\d{4} \d\d:"
-    rb"|\d{10,13}[ .,|]|<\d{1,3}>|(?:time|ts|t|level|lvl)=|\S+ \S+ \S+ \[\d\d/[A-Z]|\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b"
+    rb"|\d{6} \d{6} |\d{10,13}[ .,|]|<\d{1,3}>|(?:time|ts|t|level|lvl)=|\S+ \S+ \S+ \[\d\d/[A-Z]|\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b"
 )
 ENTRY: Final = re.compile(rb"^(?:" + _STAMP + rb")", re.MULTILINE)
 _JSON_LINE: Final = re.compile(rb'^\{".*\}\r?$', re.MULTILINE)
@@ -35,7 +35,11 @@ _CODE: Final = re.compile(
     rb"^\s*(?:def |class |import |from \w+ import|function |const |let |var |return\b|if\b.*[:{]$|for\b.*[:{]$|#include|package |public |private |fn |func |[\w-]+:(?: |$)|.*[;{}]$)",
     re.MULTILINE,
 )
-_REPR: Final = re.compile(rb"\s*[\[({]\s*(?:[\[({]?\s*(?:'[^'\n]{0,200}'|None|True|False|-?\d|Decimal\(|datetime\.))")
+_LEVELED: Final = re.compile(
+    rb"^[^\n]{0,60}?\b(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|debug|info|notice|warn|warning|error|critical)\b",
+    re.MULTILINE,
+)
+_REPR: Final = re.compile(rb"\s*[\[({]\s*[\[({]?\s*(?:'[^'\n]{0,200}'\s*[,:\])}]|(?:None|True|False|-?\d[\d.]*)\s*,|Decimal\(|datetime\.)")
 _BASE64: Final = re.compile(rb"(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/_=\r\n-]+\Z")
 
 
@@ -64,7 +68,7 @@ def _by_lines(sample: bytes, lines: int) -> TextKind:
         return TextKind.JSON_LINES
     if share(_TRACE) > 0.15:
         return TextKind.TRACE
-    if share(ENTRY) > 0.3:
+    if share(ENTRY) > 0.3 or share(_LEVELED) > 0.4:
         return TextKind.LOG
     if share(_LISTING) > 0.5:
         return TextKind.LISTING

@@ -5,7 +5,7 @@ its place. Deterministic, and linear in the size of the answer.
 """
 
 from headgate.engine.highlights.finding import Finding, write_findings
-from headgate.engine.highlights.lines import odd_lines
+from headgate.engine.highlights.lines import alarm_lines, odd_lines
 from headgate.engine.highlights.rows import odd_rows
 from headgate.engine.highlights.tables import Rows, read_rows
 from headgate.engine.source import Source
@@ -15,6 +15,8 @@ from headgate.engine.tokens import Estimator
 __all__ = ["find_highlights"]
 
 _LINE_KINDS = (TextKind.LOG, TextKind.TRACE)
+_LOOSE_KINDS = (TextKind.PROSE, TextKind.LISTING, TextKind.CSV)
+"""Text that may be the output of a program: only its alarms are shown."""
 
 
 def find_highlights(source: Source, estimator: Estimator, budget: int) -> str:
@@ -32,4 +34,6 @@ def _find(source: Source) -> tuple[list[Finding], str]:
     if not source.is_json and source.long_text.kind in _LINE_KINDS:
         lines = source.data.decode("utf-8", "replace").split("\n")
         return odd_lines(lines, entries_only=True), "line"
+    if not source.is_json and source.long_text.kind in _LOOSE_KINDS:
+        return alarm_lines(source.data.decode("utf-8", "replace").split("\n")), "line"
     return [], "line"

@@ -24,6 +24,7 @@ _LEVEL: Final = re.compile(
 _GLOG: Final = re.compile(r"([IWEF])\d{4} \d\d:")
 _GLOG_LEVELS: Final = {"I": "info", "W": "warn", "E": "error", "F": "fatal"}
 _SEVERITY: Final = {"fatal": 1.6, "error": 1.3, "warn": 1.0, "info": 0.95, "": 0.95}
+_REPORT: Final = re.compile(r"(?:^|[\s:\[])(?:error|fatal|panic|failed|failure|FAILED|ERROR|FATAL|FAIL|Error|Exception)(?:[:\]!]|\[| -)")
 _ENTRY_TEXT: Final = re.compile(ENTRY.pattern.decode()[1:])
 _EXCEPTION: Final = re.compile(r"[\w.$]*(?:Error|Exception|Fault|Panic)\b")
 
@@ -42,6 +43,15 @@ def odd_lines(lines: Sequence[str], *, entries_only: bool = False) -> list[Findi
     for at, bonus in _odd_values(texts, templates).items():
         scores[at] = max(scores.get(at, 0.0), bonus)
     return _one_each(chosen, texts, templates, scores, base)
+
+
+def alarm_lines(lines: Sequence[str]) -> list[Finding]:
+    """Lines that report an error in the output of a program whose lines are otherwise all different."""
+    found = [at for at, line in enumerate(lines) if _REPORT.search(line, 0, _MAX_LINE_CHARS)]
+    if not found or len(lines) < _MIN_LINES or len(found) > max(3, len(lines) // 50):
+        return []
+    worth = math.log2(len(lines) / len(found))
+    return [Finding(at + 1, worth, lines[at]) for at in found]
 
 
 def _one_each(
@@ -169,6 +179,12 @@ def _odd_column(ats: list[int], cells: list[str]) -> list[tuple[int, float]]:
         if 0 < len(rare) <= 2:
             apart += [(at, 0.95) for at, cell in zip(ats, cells, strict=True) if cell in rare]
     return apart
+
+
+def odd_texts(texts: Sequence[str]) -> dict[int, float]:
+    """Texts of a usual template with an unusual number in them."""
+    cut = [text[:_MAX_LINE_CHARS] for text in texts]
+    return _odd_values(cut, line_templates(cut))
 
 
 def rare_texts(texts: Sequence[str]) -> list[int]:

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, Final
 
 from headgate.engine.highlights.finding import Finding
-from headgate.engine.highlights.lines import rare_texts
+from headgate.engine.highlights.lines import odd_texts, rare_texts
 from headgate.engine.highlights.numbers import outliers
 from headgate.engine.highlights.tables import Rows
 
@@ -18,6 +18,8 @@ _MAX_COLUMNS: Final = 400
 _MAX_DEPTH: Final = 4
 _MAX_REASONS: Final = 4
 _MAX_VALUE_CHARS: Final = 120
+_MAX_WHOLE_CHARS: Final = 180
+_MAX_WHOLE_FIELDS: Final = 14
 
 _NUMBER: Final = re.compile(r"\s*[-+]?[$€£]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?\s*%?\Z")
 _DATE: Final = re.compile(r"\d{4}-\d\d|\d\d?[/.]\d\d?[/.]\d{2,4}|\d\d:\d\d")
@@ -26,7 +28,7 @@ _ALARM: Final = re.compile(
     r"crash\w*|oom\w*|timeout|unhealthy|chargeback|fraud\w*|breach|violation)\b|payment_failed|5\d\d\Z",
     re.IGNORECASE,
 )
-_IDENTITY: Final = re.compile(r"(?:^|[_\-. ]|(?<=[a-z]))(?:id|uuid|key|name|title|number|ref|code|sku|login|email|path|url)$", re.IGNORECASE)
+_IDENTITY: Final = re.compile(r"(?:^|[_\-. ]|(?<=[a-z]))(?:id|uuid|identifier|key|name|title|number|ref|reference|code|sku|login|email|path|url)$", re.IGNORECASE)
 
 Row = dict[str, Any]
 
@@ -73,10 +75,17 @@ def odd_rows(table: Rows) -> list[Finding]:
     for row, reasons in notes.by_row.items():
         reasons.sort(key=lambda reason: -reason[0])
         score = reasons[0][0] + 0.3 * sum(worth for worth, _ in reasons[1:_MAX_REASONS])
-        label = ", ".join(f"{name}={_short(_value_at(rows[row], name))}" for name in names)
         text = "; ".join(text for _, text in reasons[:_MAX_REASONS])
-        findings.append(Finding(table.places[row], score, f"{label}: {text}" if label else text))
+        findings.append(Finding(table.places[row], score, f"{text} · {_label(rows[row], names)}"))
     return findings
+
+
+def _label(row: Row, names: list[str]) -> str:
+    """What tells the row from others: all of it when it is small, else what identifies it."""
+    whole = ", ".join(f"{key}={_short(value)}" for key, value in row.items() if len(row) <= _MAX_WHOLE_FIELDS)
+    if whole and len(whole) <= _MAX_WHOLE_CHARS:
+        return whole
+    return ", ".join(f"{name}={_short(_value_at(row, name))}" for name in names)
 
 
 def _rare(count: int) -> int:
@@ -278,6 +287,9 @@ def _check_texts(column: _Column, texts: list[str], notes: _Notes) -> None:
     odd = rare_texts(texts)
     if 0 < len(odd) <= max(3, total // 100):
         notes.add([column.at[at] for at in odd], 0.9, [f"{column.name}={_short(texts[at])}" for at in odd])
+    unusual = list(odd_texts(texts))
+    if 0 < len(unusual) <= max(3, total // 100):
+        notes.add([column.at[at] for at in unusual], 1.0, [f"{column.name}={_short(texts[at])}" for at in unusual])
     longer = [at for at, _ in outliers([float(len(text)) for text in texts]) if len(texts[at]) > 40]
     if longer:
         reasons = [f"{column.name} has {len(texts[at]):,} characters: {_short(texts[at])}" for at in longer]
@@ -285,15 +297,15 @@ def _check_texts(column: _Column, texts: list[str], notes: _Notes) -> None:
 
 
 def _identity(columns: list[_Column], total: int) -> list[str]:
-    """One or two columns by which a reader knows a row: named like an id or a name, and different in every row."""
+    """A few columns by which a reader knows a row: named like an id or a name, and different in every row."""
     named = [column for column in columns if len(column.values) >= 0.9 * total and _IDENTITY.search(column.name)]
     chosen = [column for column in named if _distinct_share(column) > 0.9]
     chosen = chosen or [column for column in columns if len(column.values) == total and _distinct_share(column) > 0.99]
     chosen.sort(key=lambda column: (column.name.count("."), not _ID.search(column.name)))
-    return [column.name for column in chosen[:2]]
+    return [column.name for column in chosen[:3]]
 
 
-_ID: Final = re.compile(r"(?:^|[_\-. ]|(?<=[a-z]))(?:id|uuid|key|number|ref|sku)$", re.IGNORECASE)
+_ID: Final = re.compile(r"(?:^|[_\-. ]|(?<=[a-z]))(?:id|uuid|identifier|key|number|ref|reference|sku)$", re.IGNORECASE)
 
 
 def _distinct_share(column: _Column) -> float:
