@@ -114,7 +114,7 @@ class Gate:
 
         most = min(len(children), self.policy.page_size)
         size = (ends[most - 1] - starts[0]) / most
-        return fit(rendered, most, int(room * 5 / size) + 1, room, self.policy.estimator)
+        return fit(rendered, most, size, room, self.policy.estimator)
 
     def _preview(self, focus: Focus, budget: int) -> Reply:
         node, pointer = focus.node, focus.pointer
@@ -263,7 +263,8 @@ class Gate:
 
     @cached_property
     def total_tokens(self) -> int:
-        return self.policy.estimator.count(self.source.data)
+        """By the table: close enough to tell the size of what is held, and 0.3 ms per 100 KB."""
+        return self.policy.estimator.table(self.source.data)
 
     def _total(self) -> dict[str, Any]:
         return {"tokens": self.total_tokens, "bytes": len(self.source.data)}
@@ -324,9 +325,11 @@ class Gate:
         where: str = "",
         envelope: str = "",
     ) -> Reply:
-        draft = Reply(notice.line(), content, record, highlights, where, envelope)
-        notice.tokens = self.policy.estimator.ceiling(draft.text)
-        return replace(draft, notice=notice.line(), record=record | budget_fields(notice.tokens, budget))
+        """Notice.tokens holds the cost of the content; what stands around it is added, not counted again."""
+        around = "\n".join(part for part in (notice.line(), highlights, where, envelope) if part)
+        notice.tokens += self.policy.estimator.ceiling(around) + 1
+        record |= budget_fields(notice.tokens, budget)
+        return Reply(notice.line(), content, record, highlights, where, envelope)
 
 
 def _describe(part: Part, record: dict[str, Any]) -> str:

@@ -150,6 +150,24 @@ def _open(decode: Callable[[bytes], Any], raw: bytes) -> Any:
         raise JsonRefused("nested too deeply") from None
 
 
+_exact_floats: Final = msgspec.json.Decoder(float_hook=lambda text: msgspec.Raw(text.encode()))
+
+
+def faithful_value(raw: bytes) -> object:
+    """The value of a canonical text if it can be written back to the same bytes, else None.
+
+    None means duplicate keys or a number such as -0 somewhere: the value must then be handled as text.
+    """
+    for decode in (msgspec.json.decode, _exact_floats.decode):
+        try:
+            value = decode(raw)
+            if msgspec.json.encode(value) == raw:
+                return value
+        except (msgspec.MsgspecError, RecursionError, ValueError):
+            continue
+    return None
+
+
 def string_value(raw: bytes) -> str:
     """The text of a JSON string."""
     if b"\\" not in raw:

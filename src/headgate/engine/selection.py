@@ -106,8 +106,7 @@ def _fit_units(
         raw = b"[" + b",".join(units) + b"]" if is_list else units[0]
         return render(jsontext.canonical(raw), policy.form, policy.estimator)
 
-    first = len(pick(start))
-    found = fit(rendered, most, int(room * 5 / max(first, 1)) + 1, room, policy.estimator)
+    found = fit(rendered, most, float(len(pick(start))), room, policy.estimator)
     return found or Fitted(1, *_clipped(pick(start), room, policy.estimator))
 
 
@@ -171,7 +170,7 @@ def _search_lines(source: Source, query: str, start: int, room: int, policy: Pol
         return Rendered("text", _excerpts(lines, hits[start : start + count], context))
 
     most = len(hits) - start
-    made = fit(rendered, most, max(1, room // 60), room, policy.estimator)
+    made = fit(rendered, most, 200.0, room, policy.estimator)
     if made is None:
         made = Fitted(1, *_clipped_line(lines, hits[start], room, policy.estimator))
     last = start + made.count

@@ -77,7 +77,7 @@ class Walker:
         found = fit(
             lambda count: self._render(children, place.index, count),
             window,
-            self._guess(children, place.index, window),
+            self._size(children, place.index, window),
             self.budget,
             self.policy.estimator,
         )
@@ -98,9 +98,8 @@ class Walker:
             count += 1
         return max(count, min(most, 1))
 
-    def _guess(self, children: Children, index: int, window: int) -> int:
-        size = (children.ends[index + window - 1] - children.starts[index]) / window if window else 1
-        return int(self.budget * 5 / max(size, 1)) + 1
+    def _size(self, children: Children, index: int, window: int) -> float:
+        return (children.ends[index + window - 1] - children.starts[index]) / window if window else 1.0
 
     def _render(self, children: Children, index: int, count: int) -> Rendered:
         raw = self.joined(children, index, count)

@@ -3,9 +3,12 @@
 import json
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
+
+import msgspec
 
 from headgate.engine import jsontext
+from headgate.engine.render.rows import Gap
 from headgate.errors import InputError
 
 ABSENT: Final = "-"
@@ -16,45 +19,48 @@ _LITERAL: Final = re.compile(rf"(?:{_NUMBER}|true|false)\Z")
 _WORD: Final = rf"(?:{_NUMBER}|true|false|null|-)?"
 _MISREAD: Final = re.compile(rf'{_WORD}\Z|[\s"\[{{]|= ')
 """A text that begins so, or ends in white space, would be read as something else if it stood bare."""
-_ANY_MISREAD: Final = re.compile(rf'^"(?:{_WORD}"$|[\s\[{{]|= |[^"\n]*\s"$)', re.MULTILINE)
-_NULL_LINE: Final = re.compile(r"^null$", re.MULTILINE)
+_ANY_MISREAD: Final = re.compile(rf'^(?:{_WORD}$|[\s"\[{{]|= )|[^\S\n]$', re.MULTILINE)
 _CONTROL: Final = re.compile(r"[\x00-\x1f]")
+_ANY_CONTROL: Final = re.compile(r"[|\x00-\x09\x0b-\x1f]")
 
 
-def write_column(cells: Sequence[bytes | None]) -> list[str]:
-    """All cells of a column; None is absent. A column of plain values goes in one sweep instead of cell by cell."""
-    if None not in cells:
-        text = b"\n".join(cells).decode()  # type: ignore[arg-type]
-        if "|" not in text and "\\" not in text and "{" not in text and "[" not in text:
-            if _ANY_MISREAD.search(text) is None:
-                if "null" in text:
-                    text = _NULL_LINE.sub("", text)
-                return text.replace('"', "").split("\n")
-    memo: dict[bytes | None, str] = {None: ABSENT, b"null": "", b"": ""}
-    out: list[str] = []
-    for raw in cells:
-        known = memo.get(raw)
-        if known is None:
-            assert raw is not None
-            known = memo[raw] = write_cell(raw)
-        out.append(known)
-    return out
+def write_column(cells: Sequence[Any]) -> list[str]:
+    """All cells of a column; one of plain values goes in one sweep instead of cell by cell."""
+    kinds = set(map(type, cells))
+    if kinds == {str}:
+        text = "\n".join(cells)
+        if text.count("\n") < len(cells) and not _ANY_CONTROL.search(text) and not _ANY_MISREAD.search(text):
+            return list(cells)
+    elif kinds <= {int, float}:
+        return msgspec.json.encode(cells)[1:-1].decode().split(",")
+    memo: dict[str, str] = {}
+    written: list[str] = []
+    for cell in cells:
+        if type(cell) is str:
+            if cell not in memo:
+                memo[cell] = write_cell(cell)
+            written.append(memo[cell])
+        else:
+            written.append(write_cell(cell))
+    return written
 
 
-def write_cell(raw: bytes) -> str:
+def write_cell(value: Any) -> str:
     """One value between delimiters."""
-    text = write_bare(raw)
-    return raw.decode() if DELIMITER in text and raw[:1] == b'"' else text
+    if value is None or value is Gap.HIDDEN:
+        return ""
+    if value is Gap.ABSENT:
+        return ABSENT
+    text = write_bare(value)
+    return jsontext.quote(text) if type(value) is str and text is value and DELIMITER in text else text
 
 
-def write_bare(raw: bytes) -> str:
+def write_bare(value: Any) -> str:
     """One value on a line of its own."""
-    text = raw.decode()
-    if text[0] != '"':
-        return text
-    value = jsontext.string_value(raw)
+    if type(value) is not str:
+        return msgspec.json.encode(value).decode()
     bare = _MISREAD.match(value) is None and not value[-1].isspace() and _CONTROL.search(value) is None
-    return value if bare else text
+    return value if bare else jsontext.quote(value)
 
 
 def read_literal(text: str) -> str:
@@ -72,7 +78,7 @@ def read_cell(line: str, at: int) -> tuple[str | None, int]:
     if line[at : at + 1] in ('"', "[", "{"):
         end = json_end(line, at)
         return line[at:end], end
-    end = line.find("|", at)
+    end = line.find(DELIMITER, at)
     end = len(line) if end < 0 else end
     text = line[at:end]
     if text == "":

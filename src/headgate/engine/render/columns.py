@@ -18,8 +18,8 @@
 `encode` works on canonical JSON text (see jsontext); `decode` gives that text back.
 """
 
-from collections.abc import Callable, Iterable
-from typing import Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -28,15 +28,10 @@ from headgate.engine.render.cells import DELIMITER, write_column
 from headgate.engine.render.formula import find_formulas
 from headgate.engine.render.paths import path_text
 from headgate.engine.render.rows import Group, group_rows
-from headgate.errors import JsonRefused
 
 _MIN_ROWS: Final = 2
-_INLINE_BYTES: Final = 160
-"""A member smaller than this stays JSON: a header would cost more than it saves."""
 
-_elements: Final = msgspec.json.Decoder(list[msgspec.Raw])
-
-TableWriter = Callable[[list[bytes], str], str | None]
+TableWriter = Callable[[Sequence[Any], str], str | None]
 
 
 def encode(raw: bytes) -> str | None:
@@ -46,8 +41,11 @@ def encode(raw: bytes) -> str | None:
 
 def with_tables(raw: bytes, write: TableWriter) -> str | None:
     """The value with every table in it written by `write` below it, or None when there is none."""
+    value = jsontext.faithful_value(raw)
+    if not isinstance(value, (dict, list)):
+        return None
     tables: list[str] = []
-    skeleton = _skeleton(raw, tables, write)
+    skeleton = _skeleton(cast("Any", value), tables, write)
     if not tables:
         return None
     if skeleton == "<table 1>":
@@ -55,31 +53,26 @@ def with_tables(raw: bytes, write: TableWriter) -> str | None:
     return "\n".join([skeleton, *tables])
 
 
-def _skeleton(raw: bytes, tables: list[str], write: TableWriter) -> str:
+def _skeleton(value: Any, tables: list[str], write: TableWriter) -> str:
     """The value with each table in it replaced by its number; the tables go to `tables`."""
-    if raw[:1] == b"[":
-        rows = [bytes(element) for element in _elements.decode(raw)]
-        table = write(rows, f"table {len(tables) + 1}: ") if _is_table(rows) else None
-        if table is None:
-            return raw.decode()
-        tables.append(table)
-        return f"<table {len(tables)}>"
-    if raw[:1] != b"{" or len(raw) < _INLINE_BYTES:
-        return raw.decode()
-    try:
-        found = jsontext.members(raw)
-    except JsonRefused:
-        return raw.decode()
-    inner = [f"{jsontext.quote(key)}:{_skeleton(value, tables, write)}" for key, value in found.items()]
-    return "{" + ",".join(inner) + "}"
+    if type(value) is list and _is_table(cast("list[Any]", value)):
+        table = write(cast("list[Any]", value), f"table {len(tables) + 1}: ")
+        if table is not None:
+            tables.append(table)
+            return f"<table {len(tables)}>"
+    if type(value) is dict:
+        members = cast("dict[str, Any]", value)
+        inner = [f"{jsontext.quote(key)}:{_skeleton(inner, tables, write)}" for key, inner in members.items()]
+        return "{" + ",".join(inner) + "}"
+    return msgspec.json.encode(value).decode()
 
 
-def _is_table(rows: list[bytes]) -> bool:
-    objects = sum(row[:1] == b"{" and len(row) > 2 for row in rows)
+def _is_table(rows: list[Any]) -> bool:
+    objects = sum(type(row) is dict and bool(row) for row in rows)
     return objects >= _MIN_ROWS and objects * 2 > len(rows)
 
 
-def write_table(rows: list[bytes], label: str) -> str:
+def write_table(rows: Sequence[Any], label: str) -> str:
     groups, group_of = group_rows(rows)
     lettered = len(groups) > 1
     bodies = [_body(group) for group in groups]
@@ -89,12 +82,16 @@ def write_table(rows: list[bytes], label: str) -> str:
     pending = [iter(body) for _, body, _ in bodies]
     for row, group in zip(rows, group_of, strict=True):
         if group is None:
-            lines.append(ODD_ROW + row.decode())
+            lines.append(odd_row(row))
         elif lettered:
             lines.append(_LETTERS[group] + DELIMITER + next(pending[group]))
         else:
             lines.append(next(pending[group]))
     return "\n".join(lines)
+
+
+def odd_row(row: Any) -> str:
+    return ODD_ROW + msgspec.json.encode(row).decode()
 
 
 ODD_ROW: Final = "= "
@@ -106,7 +103,7 @@ _NOTES: Final = (_EVERY_NOTE, _AROUND_NOTE, EMPTY_NOTE, ABSENT_NOTE)
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def heading(label: str, rows: list[bytes], groups: list[Group], notes: set[str]) -> str:
+def heading(label: str, rows: Sequence[Any], groups: list[Group], notes: set[str]) -> str:
     """`table 1: 41 rows, 14 columns; …`: the counts, and only the remarks that this table needs."""
     widths = " and ".join(str(len(group.columns)) for group in groups) or "0"
     remarks = "".join(f"; {note}" for note in _NOTES if note in notes)

@@ -4,11 +4,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os.path import commonprefix
-from typing import Final
+from typing import Any, Final
+
+import msgspec
 
 from headgate.engine import jsontext
 from headgate.engine.render.paths import path_text
-from headgate.engine.render.rows import HIDDEN, Column
+from headgate.engine.render.rows import Column, Gap
 
 CELL: Final = "cell"
 
@@ -18,7 +20,7 @@ _MAX_PIECES: Final = 6
 _REFERENCE: Final = re.compile(r"[A-Za-z_][\w.\[\]-]*\Z")
 _LITERALS: Final = ("true", "false", "null", CELL)
 _STARTS_CLEANLY: Final = re.compile(r"[ /:=@?&#]")
-References = dict[str, list[str | None]]
+References = dict[str, Column]
 _DATE: Final = re.compile(r"\d{4}-\d\d")
 
 
@@ -27,7 +29,7 @@ class Formula:
     text: str
     """As it stands in the header, from `=` or `:` on."""
     has_cell: bool
-    cells: Sequence[bytes | None] = ()
+    cells: Sequence[Any] = ()
     """What is left for the rows to say, when `has_cell`."""
 
 
@@ -42,11 +44,17 @@ def find_formulas(columns: Sequence[Column]) -> list[Formula | None]:
 
 
 def _constant(column: Column) -> Formula | None:
-    seen = set(column.cells)
-    seen.discard(HIDDEN)
-    if len(seen) != 1 or None in seen:
+    shown = [cell for cell in column.cells if cell is not Gap.HIDDEN]
+    first, last = shown[0], shown[-1]
+    if type(first) is not type(last) or first is Gap.ABSENT:
         return None
-    return Formula("=" + str(seen.pop(), "utf-8"), has_cell=False)  # type: ignore[arg-type]
+    # Equal is not enough: to Python 1 equals True and 1.0, also inside a list.
+    if isinstance(first, (dict, list)):
+        same = {msgspec.json.encode(cell) for cell in shown}
+        return Formula("=" + same.pop().decode(), has_cell=False) if len(same) == 1 else None
+    if first != last or shown.count(first) < len(shown) or len(set(map(type, shown))) > 1:
+        return None
+    return Formula("=" + msgspec.json.encode(first).decode(), has_cell=False)
 
 
 def _find_derived(columns: Sequence[Column], formulas: list[Formula | None]) -> None:
@@ -68,43 +76,40 @@ def _find_derived(columns: Sequence[Column], formulas: list[Formula | None]) -> 
 
 def _is_composed(column: Column) -> bool:
     """Whether the cells are all texts with parts: a path, an address, several words. Dates are not."""
-    first = next((cell for cell in column.cells if cell), b"")
-    if first[:1] != b'"' or len(first) < 8 or _DATE.match(first[1:9].decode(errors="ignore")):
+    first = next((cell for cell in column.cells if cell is not Gap.HIDDEN), None)
+    if type(first) is not str or len(first) < 6 or _DATE.match(first):
         return False
-    if not any(mark in first for mark in (b"/", b" ", b"@")):
+    if not any(mark in first for mark in "/ @"):
         return False
-    return all(cell is not None and cell[:1] in (b'"', HIDDEN) for cell in column.cells)
+    return set(map(type, column.cells)) == {str} or all(type(cell) is str or cell is Gap.HIDDEN for cell in column.cells)
 
 
 def _text_length(column: Column) -> int:
-    return sum(len(cell) for cell in column.cells if cell)
+    return sum(len(cell) for cell in column.cells if type(cell) is str)
 
 
 def _offer(references: References, column: Column) -> None:
-    """Let formulas name this column if its name is plain; rows where it holds no short text cannot use it."""
+    """Let formulas name this column if its name is plain."""
     name = path_text(column.path)
     if name not in _LITERALS and _REFERENCE.match(name):
-        references[name] = [_reference_text(cell) for cell in column.cells]
+        references[name] = column
 
 
-def _reference_text(cell: bytes | None) -> str | None:
-    if not cell:
-        return None
-    if cell[:1] == b'"':
-        return jsontext.string_value(cell) or None
-    return cell.decode() if cell.isdigit() else None
+def _reference_text(cell: Any) -> str | None:
+    if type(cell) is str:
+        return cell or None
+    return str(cell) if type(cell) is int and 0 <= cell < 1 << 64 else None
 
 
-def _derive(cells: Sequence[bytes | None], references: References) -> Formula | None:
+def _derive(cells: Sequence[Any], references: References) -> Formula | None:
     """Take the texts apart from the left: what all share, then a column all go on with, and so on."""
-    texts = [jsontext.string_value(cell) for cell in cells if cell]
-    if len(texts) < len(cells):
-        references = {name: [v for v, cell in zip(values, cells, strict=True) if cell] for name, values in references.items()}
+    shown = [at for at, cell in enumerate(cells) if cell is not Gap.HIDDEN]
+    texts = [cells[at] for at in shown]
     pieces: list[str] = []
     rests = texts
     while len(pieces) < _MAX_PIECES:
         shared = commonprefix(rests)
-        found = _next_reference(rests, shared, references)
+        found = _next_reference(rests, shared, references, shown)
         if found is None:
             break
         literal, name, rests = found
@@ -117,19 +122,22 @@ def _derive(cells: Sequence[bytes | None], references: References) -> Formula | 
     return _partly(pieces, rests, cells)
 
 
-def _next_reference(rests: list[str], shared: str, references: References) -> tuple[str, str, list[str]] | None:
+def _next_reference(
+    rests: list[str], shared: str, references: References, shown: list[int]
+) -> tuple[str, str, list[str]] | None:
     """The longest column whose text stands right behind the shared beginning (or overlaps it) in every row."""
     first = rests[0]
     best: tuple[int, str, list[str], int] | None = None
-    for name, values in references.items():
-        value = values[0]
-        if value is None or (best and len(value) <= best[0]) or value not in first:
+    for name, column in references.items():
+        value = _reference_text(column.cells[shown[0]])
+        if value is None or len(value) < 2 or (best and len(value) <= best[0]) or value not in first:
             continue
+        values = [_reference_text(column.cells[at]) for at in shown]
         texts = [text for text in values if text is not None]
         if len(texts) < len(values):
             continue
         for cut in {len(shared), len(shared) - len(commonprefix(texts))}:
-            if 0 <= cut and first.startswith(value, cut) and len(value) > 1 and _all_go_on(rests, texts, cut):
+            if cut >= 0 and first.startswith(value, cut) and _all_go_on(rests, texts, cut):
                 best = (len(value), name, texts, cut)
     if best is None:
         return None
@@ -141,7 +149,7 @@ def _all_go_on(rests: list[str], texts: list[str], cut: int) -> bool:
     return all(rest.startswith(text, cut) for rest, text in zip(rests, texts, strict=True))
 
 
-def _partly(pieces: list[str], rests: list[str], cells: Sequence[bytes | None]) -> Formula | None:
+def _partly(pieces: list[str], rests: list[str], cells: Sequence[Any]) -> Formula | None:
     """A shared beginning and end around the cell, cut where a word or path part ends so that ids stay whole."""
     head = commonprefix(rests)
     cut = max((found.end() for found in _STARTS_CLEANLY.finditer(head)), default=0)
@@ -151,10 +159,9 @@ def _partly(pieces: list[str], rests: list[str], cells: Sequence[bytes | None]) 
     tail = tail[start.start() :] if start else ""
     if tail:
         rests = [rest[: -len(tail)] for rest in rests]
-    first = next(cell for cell in cells if cell)
-    if len(first) - 2 - len(rests[0]) < _MIN_SAVED or not all(rests):
+    first = next(cell for cell in cells if cell is not Gap.HIDDEN)
+    if len(first) - len(rests[0]) < _MIN_SAVED or not all(rests):
         return None
     around = [*pieces, *([jsontext.quote(head)] if head else []), CELL, *([jsontext.quote(tail)] if tail else [])]
     pending = iter(rests)
-    left = [jsontext.quote(next(pending)).encode() if cell else cell for cell in cells]
-    return Formula(":" + "+".join(around), True, left)
+    return Formula(":" + "+".join(around), True, [cell if cell is Gap.HIDDEN else next(pending) for cell in cells])

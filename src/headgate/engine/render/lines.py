@@ -1,24 +1,24 @@
 """Lines: one element of a list, or one member of an object, a line; the count stands first."""
 
 import re
-from typing import Final
+from typing import Any, Final, cast
 
 from headgate.engine import jsontext
 from headgate.engine.render.cells import json_end, read_literal, write_bare
-from headgate.errors import InputError, JsonRefused
+from headgate.errors import InputError
 
 _HEAD: Final = re.compile(r"(\d+) (items|members), one a line\Z")
 
 
 def encode(raw: bytes) -> str | None:
-    if raw[:1] == b"[":
-        items = [write_bare(element) for element in jsontext.elements(raw)]
+    value = jsontext.faithful_value(raw)
+    if isinstance(value, list):
+        items = [write_bare(element) for element in cast("list[Any]", value)]
         return "\n".join([f"{len(items)} items, one a line", *items])
-    try:
-        found = jsontext.members(raw)
-    except JsonRefused:
+    if not isinstance(value, dict):
         return None
-    lines = [f"{jsontext.quote(key)}: {write_bare(value)}" for key, value in found.items()]
+    members = cast("dict[str, Any]", value)
+    lines = [f"{jsontext.quote(key)}: {write_bare(inner)}" for key, inner in members.items()]
     return "\n".join([f"{len(lines)} members, one a line", *lines])
 
 

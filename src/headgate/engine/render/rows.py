@@ -1,13 +1,11 @@
 """Rows into columns: which rows share a header, and what its columns are."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from enum import Enum
+from typing import Any, Final, cast
 
-import msgspec
-
-from headgate.engine import jsontext
 from headgate.engine.render.paths import Path, Step
 
 _MAX_GROUPS: Final = 26
@@ -17,19 +15,24 @@ _MIN_SHARED: Final = 0.6
 _MAX_FLAT_LIST: Final = 6
 _MAX_DEPTH: Final = 12
 
-_dicts: Final = msgspec.json.Decoder(list[dict[str, msgspec.Raw]])
-_lists: Final = msgspec.json.Decoder(list[list[msgspec.Raw]])
+
+class Gap(Enum):
+    """Why a cell has no value of its own."""
+
+    ABSENT = "the row does not have it"
+    HIDDEN = "an object above it is null"
+
 
 Keys = tuple[str, ...]
-HIDDEN: Final = b""
-Cells = list[bytes | None]
+Row = dict[str, Any]
+Cells = list[Any]
 
 
 @dataclass(slots=True)
 class Column:
     path: Path
     cells: Cells
-    """Raw JSON text of each row's cell; None where the row does not have it, HIDDEN where an object above is null."""
+    """One JSON value or Gap a row."""
     witness: bool = False
     """Never empty unless an object above it is null: it stays in the rows, to tell those from the others."""
 
@@ -38,41 +41,30 @@ class Column:
 class Group:
     """Rows that share a header."""
 
-    keys: Keys
     columns: list[Column]
 
 
-def group_rows(rows: Sequence[bytes]) -> tuple[list[Group], list[int | None]]:
+def group_rows(rows: Sequence[Any]) -> tuple[list[Group], list[int | None]]:
     """The groups, and for each row the number of its group (None: it fits none)."""
-    opened = _open_rows(rows)
-    group_of_keys, orders = _cluster(Counter(tuple(row) for row in opened if row is not None))
-    group_of = [None if row is None else group_of_keys.get(tuple(row)) for row in opened]
+    order = _shared_order(rows)
+    if order is not None:
+        return [Group(_columns(order, cast("Sequence[Row]", rows), ()))], [0] * len(rows)
+    keys_of = [tuple(cast("Row", row)) if isinstance(row, dict) else () for row in rows]
+    number_of, orders = _cluster(Counter(keys for keys in keys_of if keys))
+    group_of = [number_of.get(keys) for keys in keys_of]
     groups: list[Group] = []
     for number, order in enumerate(orders):
-        members = [row for row, of in zip(opened, group_of, strict=True) if of == number and row is not None]
-        groups.append(Group(order, _columns(order, members, (), 0)))
+        members = [row for row, of in zip(rows, group_of, strict=True) if of == number]
+        groups.append(Group(_columns(order, members, ())))
     return groups, group_of
 
 
-def _open_rows(rows: Sequence[bytes]) -> list[dict[str, bytes] | None]:
-    """Each row as its members; None for what is not an object, is empty, or has duplicate keys."""
-    if all(row[:1] == b"{" for row in rows):
-        decoded = _dicts.decode(b"[" + b",".join(rows) + b"]")
-    else:
-        decoded = [
-            msgspec.json.decode(row, type=dict[str, msgspec.Raw]) if row[:1] == b"{" else {} for row in rows
-        ]
-    overhead: dict[Keys, int] = {}
-    opened: list[dict[str, bytes] | None] = []
-    for raw, row in zip(rows, decoded, strict=True):
-        members = {key: bytes(value) for key, value in row.items()}
-        keys = tuple(members)
-        if keys not in overhead:
-            overhead[keys] = 1 + sum(len(jsontext.quote(key).encode()) + 2 for key in keys)
-        # In canonical text the lengths must add up; they cannot when a duplicate key was dropped.
-        sound = members and len(raw) == overhead[keys] + sum(map(len, members.values()))
-        opened.append(members if sound else None)
-    return opened
+def _shared_order(rows: Sequence[Any]) -> Keys | None:
+    """The keys of all rows, if they have the same in the same order: most tables."""
+    if any(type(row) is not dict for row in rows):
+        return None
+    order = list(rows[0])
+    return tuple(order) if order and all(list(row) == order for row in rows) else None
 
 
 def _cluster(key_sets: Counter[Keys]) -> tuple[dict[Keys, int], list[Keys]]:
@@ -119,45 +111,43 @@ def _merge(order: Keys, keys: Keys) -> Keys | None:
     return (*merged, *pending)
 
 
-def _columns(order: Keys, rows: Sequence[dict[str, bytes]], path: Path, depth: int) -> list[Column]:
+def _columns(order: Keys, rows: Sequence[Row], path: Path) -> list[Column]:
     columns: list[Column] = []
     for key in order:
-        cells: Cells = [row.get(key) for row in rows]
-        columns.extend(_flatten(cells, path, key, depth))
+        try:
+            cells = [row[key] for row in rows]
+        except KeyError:
+            cells = [row.get(key, Gap.ABSENT) for row in rows]
+        columns.extend(_flatten(cells, path, key))
     return columns
 
 
-def _flatten(cells: Cells, path: Path, key: str | int, depth: int) -> list[Column]:
+def _flatten(cells: Cells, path: Path, key: str | int) -> Iterator[Column]:
     """The columns below one key: itself, or those of the uniform objects or lists it holds."""
-    leaf = [Column((*path, Step(key)), cells)]
-    if depth >= _MAX_DEPTH:
-        return leaf
-    present = [cell for cell in cells if cell is not None]
-    heads = {cell[:1] for cell in present}
-    nullable = heads > {b"n"}
-    if heads - {b"n"} == {b"{"}:
-        inner = _inner_objects
-    elif heads == {b"["}:
-        inner = _inner_lists
-    else:
-        return leaf
-    found = inner([cell for cell in present if cell != b"null"], (*path, Step(key, nullable)), depth)
-    if found is None or (nullable and not _has_witness(found)):
-        return leaf
-    for column in found:
-        column.cells = _spread(column.cells, cells)
-    return found
+    kinds = set(map(type, cells))
+    nested = kinds - {Gap, type(None)}
+    inner: list[Column] | None = None
+    nullable = type(None) in kinds
+    if len(path) < _MAX_DEPTH:
+        present = [cell for cell in cells if cell is not None and cell is not Gap.ABSENT] if len(kinds) > 1 else cells
+        if nested == {dict}:
+            inner = _inner_objects(present, (*path, Step(key, nullable)))
+        elif nested == {list} and not nullable:
+            inner = _inner_lists(present, (*path, Step(key)))
+    if inner is None or (nullable and not _has_witness(inner)):
+        yield Column((*path, Step(key)), cells)
+        return
+    for column in inner:
+        if len(kinds) > 1:
+            column.cells = _spread(column.cells, cells)
+        yield column
 
 
-def _inner_objects(cells: list[bytes], path: Path, depth: int) -> list[Column] | None:
-    if b"{}" in cells:
+def _inner_objects(objects: list[Row], path: Path) -> list[Column] | None:
+    if not all(objects):
         return None
-    rows = _open_rows(cells)
-    sound = [row for row in rows if row is not None]
-    if len(sound) < len(rows):
-        return None
-    order = _common_order(Counter(tuple(row) for row in sound))
-    return None if order is None else _columns(order, sound, path, depth + 1)
+    order = _shared_order(objects) or _common_order(Counter(map(tuple, objects)))
+    return None if order is None else _columns(order, objects, path)
 
 
 def _common_order(key_sets: Counter[Keys]) -> Keys | None:
@@ -171,25 +161,20 @@ def _common_order(key_sets: Counter[Keys]) -> Keys | None:
     return order
 
 
-def _inner_lists(cells: list[bytes], path: Path, depth: int) -> list[Column] | None:
-    """Lists of one fixed length become columns when that can save: objects or long texts in them."""
-    if b'"' not in cells[0]:
-        return None
-    lists = _lists.decode(b"[" + b",".join(cells) + b"]")
-    lengths = {len(items) for items in lists}
+def _inner_lists(lists: list[list[Any]], path: Path) -> list[Column] | None:
+    """Lists of one fixed length become columns when that can save: objects or texts in them."""
+    lengths = set(map(len, lists))
     if len(lengths) != 1 or not 1 <= (length := lengths.pop()) <= _MAX_FLAT_LIST:
         return None
-    columns: list[Column] = []
-    for position in range(length):
-        inner: Cells = [bytes(items[position]) for items in lists]
-        columns.extend(_flatten(inner, path, position, depth + 1))
-    return columns
+    if not any(isinstance(item, (dict, str)) for item in lists[0]):
+        return None
+    return [column for at in range(length) for column in _flatten([items[at] for items in lists], path, at)]
 
 
 def _has_witness(columns: Iterable[Column]) -> bool:
     """Find a column whose empty cells can only mean that the object itself is null."""
     for column in columns:
-        if not any(cell in (None, b"null", HIDDEN) for cell in column.cells):
+        if not any(cell is None or isinstance(cell, Gap) for cell in column.cells):
             column.witness = True
             return True
     return False
@@ -197,7 +182,5 @@ def _has_witness(columns: Iterable[Column]) -> bool:
 
 def _spread(inner: Cells, outer: Cells) -> Cells:
     """Put the cells of the rows that have the object back among those that lack it or have null."""
-    if len(inner) == len(outer):
-        return inner
     pending = iter(inner)
-    return [None if cell is None else HIDDEN if cell == b"null" else next(pending) for cell in outer]
+    return [Gap.HIDDEN if cell is None else cell if cell is Gap.ABSENT else next(pending) for cell in outer]

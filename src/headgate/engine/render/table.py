@@ -1,7 +1,8 @@
 """Markdown table: the tables of a value with flattened columns, for readers (and people) used to that form."""
 
 import re
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from headgate.engine import jsontext
 from headgate.engine.render import columns, columns_reader
@@ -16,7 +17,7 @@ def encode(raw: bytes) -> str | None:
     return columns.with_tables(raw, _write_table)
 
 
-def _write_table(rows: list[bytes], label: str) -> str | None:
+def _write_table(rows: Sequence[Any], label: str) -> str | None:
     groups, group_of = group_rows(rows)
     if len(groups) != 1:
         return None
@@ -27,7 +28,7 @@ def _write_table(rows: list[bytes], label: str) -> str | None:
     lines = [columns.heading(label, rows, groups, notes), _line(names), "|" + "---|" * len(names)]
     for row, group in zip(rows, group_of, strict=True):
         if group is None:
-            lines.append(columns.ODD_ROW + row.decode())
+            lines.append(columns.odd_row(row))
         else:
             lines.append(_line([_safe(cell) for cell in next(body)]))
     return "\n".join(lines)
