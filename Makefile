@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: run test lint unit wheel bench fuzz docs lock clean
 
 run: $(READY)  ## the engine on a bundled sample, before and after
-	$(BIN)/headgate sample
+	$(BIN)/headgate demo
 
 test: lint unit wheel  ## everything CI runs
 

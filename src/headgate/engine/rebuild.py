@@ -30,11 +30,14 @@ class Rebuilder:
         self._around: tuple[str, bytes] | None = None
         self._complete: bytes | None = None
         self._is_json = False
+        self.received_bytes = 0
+        """About how much of the original has come; for a progress bar."""
 
     def feed(self, reply: Reply) -> None:
         record = reply.record
         if record.get("derived"):
             return
+        self.received_bytes += len(reply.content) * (1 if record.get("format") == "text" else 2)
         if record["kind"] in ("complete", "section"):
             self._complete = FORMS[record["format"]].decode(reply.content)
             self._is_json = True

@@ -1,0 +1,120 @@
+"""Builds the running thing out of its parts: the only place, beside the commands, that wires rooms together."""
+
+import os
+import secrets
+from base64 import b64decode
+from binascii import Error as Base64Error
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from headgate.engine.cursor import Binding, Cursor, KeyRing, check_key
+from headgate.engine.gate import Gate
+from headgate.engine.policy import Policy
+from headgate.engine.reply import Reply
+from headgate.engine.request import Request
+from headgate.engine.source import Position, Source
+from headgate.engine.view import FOCUS, WHOLE, View
+from headgate.errors import CursorError, OperatorError
+from headgate.platform import create_private, is_private, make_private_dir
+from headgate.store import SnapshotStore
+
+KEY_VARIABLE: Final = "HEADGATE_CURSOR_KEY"
+DEFAULT_TTL_SECONDS: Final = 600
+_NAMED_VIEWS: Final = {b"": WHOLE, FOCUS.key(): FOCUS}
+
+
+@dataclass(frozen=True)
+class Protection:
+    """The engine with a memory: holds what it holds back, and reads on from a cursor."""
+
+    policy: Policy
+    ring: KeyRing
+    store: SnapshotStore
+    ttl_seconds: int = DEFAULT_TTL_SECONDS
+
+    def protect(self, data: bytes, binding: Binding, now: float) -> Reply | None:
+        """The bounded first reply to an answer; None when it fits and goes out as it is."""
+        source = Source(data)
+        held = _Holding(self, binding, source, now)
+        return Gate(source, self.policy, held.issue).first()
+
+    def select(self, data: bytes, binding: Binding, request: Request, now: float) -> Reply:
+        """A reply to a request about an answer that is not held yet."""
+        source = Source(data)
+        held = _Holding(self, binding, source, now)
+        return Gate(source, self.policy, held.issue).read(FOCUS, Position(0), request)
+
+    def read(self, cursor_text: str, binding: Binding, request: Request, now: float) -> Reply:
+        cursor = self.ring.unseal(cursor_text, binding, int(now // 60))
+        source = self.store.get(binding.principal, cursor.snapshot, int(now // 60))
+        if source is None:
+            raise CursorError
+        view = self._view(cursor, binding)
+        held = _Holding(self, binding, source, now, cursor.snapshot)
+        return Gate(source, self.policy, held.issue).read(view, cursor.position, request)
+
+    def _view(self, cursor: Cursor, binding: Binding) -> View:
+        if cursor.view in _NAMED_VIEWS:
+            return _NAMED_VIEWS[cursor.view]
+        packed = self.store.get_view(binding.principal, cursor.snapshot, cursor.view)
+        if packed is None:
+            raise CursorError
+        return View.unpack(packed)
+
+
+class _Holding:
+    """One answer on its way into the store; it gets there with its first cursor."""
+
+    def __init__(
+        self, protection: Protection, binding: Binding, source: Source, now: float, snapshot: bytes = b""
+    ) -> None:
+        self._protection = protection
+        self._binding = binding
+        self._source = source
+        self._now = now
+        self._snapshot = snapshot
+
+    def issue(self, view: View, position: Position) -> str:
+        protection, principal = self._protection, self._binding.principal
+        # Rounded up to the minute: a cursor lives at least its time, and its text changes once a minute only.
+        expires = int(-(-(self._now + protection.ttl_seconds) // 60))
+        if not self._snapshot:
+            self._snapshot = protection.ring.snapshot_id(self._source.data, self._binding)
+        protection.store.put(principal, self._snapshot, self._source, expires, int(self._now // 60))
+        key = b"" if view == WHOLE else view.key()
+        if key not in _NAMED_VIEWS:
+            protection.store.put_view(principal, self._snapshot, key, view.pack())
+        return protection.ring.seal(Cursor(self._snapshot, expires, position, key), self._binding)
+
+
+def ring_from_environment() -> KeyRing | None:
+    """The keys given by HEADGATE_CURSOR_KEY (base64, comma separated, the first seals), if any."""
+    text = os.environ.get(KEY_VARIABLE, "").strip()
+    if not text:
+        return None
+    try:
+        return KeyRing(*(b64decode(part.strip(), validate=True) for part in text.split(",")))
+    except Base64Error:
+        raise OperatorError(f"{KEY_VARIABLE} must be base64, such as the output of: openssl rand -base64 32") from None
+
+
+def process_ring() -> KeyRing:
+    """Keys for one process: its cursors die with it, unless the environment gives keys to share."""
+    return ring_from_environment() or KeyRing(secrets.token_bytes(32))
+
+
+def ring_beside(folder: Path) -> KeyRing:
+    """Keys that outlive the process, in a file beside the file store."""
+    given = ring_from_environment()
+    if given is not None:
+        return given
+    make_private_dir(folder)
+    path = folder / "cursor.key"
+    if not path.exists():
+        create_private(path, secrets.token_bytes(32))
+    if not is_private(path):
+        raise OperatorError(f"{path} can be read by others: chmod 600 {path}")
+    key = path.read_bytes()
+    check_key(key)
+    return KeyRing(key)

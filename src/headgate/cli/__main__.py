@@ -1,0 +1,5 @@
+import sys
+
+from headgate.cli import main
+
+sys.exit(main())

@@ -1,0 +1,56 @@
+"""`headgate cursor`: what a cursor says, for debugging."""
+
+import argparse
+import time
+from datetime import UTC, datetime
+from typing import Final
+
+from headgate.app import ring_beside
+from headgate.cli.options import BINDING
+from headgate.cli.output import print_json
+from headgate.engine.cursor import Cursor, peek
+from headgate.errors import CursorError
+from headgate.platform import state_dir
+
+_EXAMPLE: Final = """example:
+  headgate cursor "$CURSOR"
+"""
+
+
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "cursor",
+        help="decode a cursor",
+        description="Decode a cursor: which snapshot and place it points to, and until when.",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("cursor", metavar="CURSOR")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    cursor = peek(options.cursor)
+    expires = datetime.fromtimestamp(cursor.expires_minute * 60, UTC)
+    print_json(
+        {
+            "snapshot": cursor.snapshot.hex(),
+            "expires": expires.isoformat().replace("+00:00", "Z"),
+            "view": cursor.view.hex() or "whole",
+            "position": {"node": cursor.position.node, "text": cursor.position.text},
+            "state": _state(options.cursor, cursor),
+        }
+    )
+    return 0
+
+
+def _state(text: str, cursor: Cursor) -> str:
+    """Whether `headgate read` would take it here."""
+    now_minute = int(time.time() // 60)
+    if cursor.expires_minute < now_minute:
+        return "expired"
+    try:
+        ring_beside(state_dir()).unseal(text, BINDING, now_minute)
+    except CursorError:
+        return "sealed by another key, or for another caller"
+    return "valid here"

@@ -1,0 +1,72 @@
+"""Options that several commands share, and what they mean to the engine."""
+
+import argparse
+from dataclasses import replace
+
+from headgate.app import Protection, ring_beside
+from headgate.engine.cursor import Binding
+from headgate.engine.policy import MIN_BUDGET, Policy
+from headgate.engine.render import AUTO, FORMS
+from headgate.engine.request import Request, parse_request
+from headgate.engine.tokens import FAMILIES, Estimator, family_of
+from headgate.errors import BadRequest
+from headgate.platform import state_dir
+from headgate.store import FileStore
+
+Commands = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+BINDING = Binding("cli", "file", "reduce")
+
+
+def add_budget_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("budget")
+    group.add_argument("--budget", type=int, metavar="N", help=f"tokens per reply, at least {MIN_BUDGET} (default: 4000, text 2000)")
+    group.add_argument("--family", choices=FAMILIES, help="token family to count in (default: claude)")
+    group.add_argument("--model", metavar="NAME", help="model whose family to count in, such as gpt-5 or claude-sonnet-5")
+    group.add_argument("--multiplier", type=float, default=1.0, metavar="X", help="correct every token count by this factor")
+
+
+def add_view_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what to show")
+    group.add_argument("--format", dest="form", choices=(AUTO, *FORMS), help="lossless form to write JSON in")
+    group.add_argument("--limit", metavar="N", help="items on a page (default 50, at most 200)")
+    group.add_argument("--fields", metavar="A,B.C", help="only these fields of each item")
+    group.add_argument("--path", metavar="POINTER", help='only what a JSON Pointer leads to, such as "/result/17/price"')
+    group.add_argument("--lines", metavar="A-B", help="only these lines of a text")
+    group.add_argument("--search", metavar="WORDS", help="only items or lines with these words, or matching /pattern/")
+    group.add_argument("--pages", metavar="A-B", help="several pages (or chunks) in one reply, within the hard cap")
+
+
+def make_policy(options: argparse.Namespace) -> Policy:
+    family = options.family or (family_of(options.model) if options.model else "claude")
+    try:
+        policy = Policy(estimator=Estimator(family, options.multiplier))
+        if options.budget is None:
+            return policy
+        # A budget above the default cap is the caller's explicit wish: it raises the cap with it.
+        names = ("list_threshold", "object_threshold", "mapped_object_threshold", "text_threshold")
+        budgets = dict.fromkeys(names, options.budget)
+        return replace(policy, hard_cap=max(policy.hard_cap, options.budget), **budgets)
+    except ValueError as error:
+        if options.budget is not None and options.budget < MIN_BUDGET:
+            raise BadRequest(f"--budget must be at least {MIN_BUDGET} tokens, not {options.budget}") from None
+        raise BadRequest(str(error)) from None
+
+
+def make_request(options: argparse.Namespace, policy: Policy) -> Request:
+    return parse_request(
+        limit=options.limit,
+        fields=options.fields,
+        path=options.path,
+        lines=options.lines,
+        search=options.search,
+        pages=options.pages,
+        form=options.form,
+        max_limit=policy.max_page_size,
+    )
+
+
+def make_protection(policy: Policy) -> Protection:
+    """The engine over the file store, so that `headgate read` can go on in another process."""
+    folder = state_dir()
+    return Protection(policy, ring_beside(folder), FileStore(folder / "snapshots"))

@@ -1,0 +1,50 @@
+"""How replies are printed, for people and for programs."""
+
+import json
+import sys
+
+from headgate.engine.reply import Reply
+
+
+def print_reply(reply: Reply, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"reply": reply.text, "result": reply.record, "payload": reply.payload})
+    else:
+        write_text(reply.text + "\n")
+
+
+def print_json(value: object) -> None:
+    sys.stdout.write(json.dumps(value, ensure_ascii=True) + "\n")
+
+
+def write_text(text: str) -> None:
+    """Bytes that were not UTF-8 come out as they came in."""
+    write_bytes(text.encode("utf-8", "surrogateescape"))
+
+
+def write_bytes(data: bytes) -> None:
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+class Progress:
+    """A bar on stderr, only where someone can see it."""
+
+    def __init__(self, total: int) -> None:
+        self._total = max(total, 1)
+        self._shown = -1
+        self._live = sys.stderr.isatty()
+
+    def show(self, done: int, note: str) -> None:
+        share = min(done / self._total, 1.0)
+        step = int(share * 100)
+        if self._live and step != self._shown:
+            self._shown = step
+            filled = int(share * 30)
+            sys.stderr.write(f"\r[{'#' * filled}{'.' * (30 - filled)}] {step:3d} % {note}")
+            sys.stderr.flush()
+
+    def end(self) -> None:
+        if self._live:
+            sys.stderr.write("\n")
