@@ -37,10 +37,6 @@ class PairTable:
     weights: "array[int]"  # of a pair of bytes, indexed by the pair read as one native 16-bit integer
     corrections: "array[int]"  # what to add for a block of one byte
 
-    @property
-    def pairs(self) -> "array[float]":  # until costs.py calls tokens_by_block
-        return array("f", [weight / UNITS_PER_TOKEN for weight in self.weights])
-
 
 @cache
 def load_table(family: str) -> PairTable:

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Final
 
 _SAMPLE_BYTES: Final = 12_000
+_MAX_LINES: Final = 400
 
 
 class TextKind(StrEnum):
@@ -26,20 +27,26 @@ _STAMP: Final = (
     rb"|\d{6} \d{6} |\d{10,13}[ .,|]|<\d{1,3}>|(?:time|ts|t|level|lvl)=|\S+ \S+ \S+ \[\d\d/[A-Z]|\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b"
 )
 ENTRY: Final = re.compile(rb"^(?:" + _STAMP + rb")", re.MULTILINE)
-_JSON_LINE: Final = re.compile(rb'^\{".*\}\r?$', re.MULTILINE)
-_TRACE: Final = re.compile(rb"^Traceback \(most recent call last\)|^\s+at [\w.$<>]+\(|^\s+File \"[^\"\n]*\", line \d+", re.MULTILINE)
-_LISTING: Final = re.compile(rb"^[^\s:]+:\d+[:-]", re.MULTILINE)
-_MARKDOWN: Final = re.compile(rb"^(?:#{1,6} |```|~~~|[-*+] |\d+\. |\|.*\||> )", re.MULTILINE)
-_HTML: Final = re.compile(rb"<(?:!doctype|html|head|body|div|p|span|table|ul|script|svg|\?xml)\b", re.IGNORECASE)
+
+# Each is matched at the beginning of a line. A repetition that another could continue is possessive: a line of white
+# space must not be tried from every place in it.
+_JSON_LINE: Final = re.compile(rb'\{".*\}\r?\Z')
+_TRACE: Final = re.compile(rb"Traceback \(most recent call last\)|[ \t]++(?:at [\w.$<>]+\(|File \"[^\"]*\", line \d)")
+_LISTING: Final = re.compile(rb"[^\s:]+:\d+[:-]")
+_MARKDOWN: Final = re.compile(rb"#{1,6} |```|~~~|[-*+] |\d+\. |\|.*\||> ")
 _CODE: Final = re.compile(
-    rb"^\s*(?:def |class |import |from \w+ import|function |const |let |var |return\b|if\b.*[:{]$|for\b.*[:{]$|#include|package |public |private |fn |func |[\w-]+:(?: |$)|.*[;{}]$)",
-    re.MULTILINE,
+    rb"[ \t]*+(?:def |class |import |from \w+ import|function |const |let |var |return\b|if\b.*[:{]\Z|for\b.*[:{]\Z|"
+    rb"#include|package |public |private |fn |func |[\w-]+:(?: |\Z)|.*[;{}]\Z)"
 )
+_LEVELS: Final = (b"trace", b"debug", b"info", b"notice", b"warn", b"error", b"fatal", b"critical")
 _LEVELED: Final = re.compile(
-    rb"^[^\n]{0,60}?\b(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|debug|info|notice|warn|warning|error|critical)\b",
-    re.MULTILINE,
+    rb".{0,60}?\b(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|debug|info|notice|warn|warning|error|critical)\b"
 )
-_REPR: Final = re.compile(rb"\s*[\[({]\s*[\[({]?\s*(?:'[^'\n]{0,200}'\s*[,:\])}]|(?:None|True|False|-?\d[\d.]*)\s*,|Decimal\(|datetime\.)")
+
+_HTML: Final = re.compile(rb"<(?:!doctype|html|head|body|div|p|span|table|ul|script|svg|\?xml)\b", re.IGNORECASE)
+_REPR: Final = re.compile(
+    rb"\s*+[\[({]\s*+(?:[\[({]\s*+)?(?:'[^'\n]{0,200}'\s*+[,:\])}]|(?:None|True|False|-?\d[\d.]*+)\s*+,|Decimal\(|datetime\.)"
+)
 _BASE64: Final = re.compile(rb"(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/_=\r\n-]+\Z")
 
 
@@ -55,33 +62,44 @@ def text_kind(data: bytes) -> TextKind:
         return TextKind.BASE64
     if _REPR.match(sample) and sample.count(b"'") + sample.count(b"(") > 4:
         return TextKind.REPR
-    if _HTML.search(sample[:2_000]):
+    if _HTML.search(sample, 0, 2_000):
         return TextKind.HTML
-    return _by_lines(sample, lines)
+    return _by_lines(sample.split(b"\n"))
 
 
-def _by_lines(sample: bytes, lines: int) -> TextKind:
-    def share(pattern: re.Pattern[bytes]) -> float:
-        return sum(1 for _ in pattern.finditer(sample)) / lines
-
-    if share(_JSON_LINE) > 0.6:
+def _by_lines(lines: list[bytes]) -> TextKind:
+    if len(lines) > _MAX_LINES:
+        lines = lines[: _MAX_LINES * 2 // 3] + lines[-_MAX_LINES // 3 :]
+    if _share(_JSON_LINE, lines) > 0.6:
         return TextKind.JSON_LINES
-    if share(_TRACE) > 0.15:
+    if _share(_TRACE, lines) > 0.15:
         return TextKind.TRACE
-    if share(ENTRY) > 0.3 or share(_LEVELED) > 0.4:
+    if _share(ENTRY, lines) > 0.3 or _is_leveled(lines):
         return TextKind.LOG
-    if share(_LISTING) > 0.5:
+    if _share(_LISTING, lines) > 0.5:
         return TextKind.LISTING
-    if _is_csv(sample):
+    if _is_csv(lines):
         return TextKind.CSV
-    if share(_MARKDOWN) > 0.12:
+    if _share(_MARKDOWN, lines) > 0.12:
         return TextKind.MARKDOWN
-    return TextKind.CODE if share(_CODE) > 0.3 else TextKind.PROSE
+    return TextKind.CODE if _share(_CODE, lines) > 0.3 else TextKind.PROSE
 
 
-def _is_csv(sample: bytes) -> bool:
+def _share(pattern: re.Pattern[bytes], lines: list[bytes]) -> float:
+    """Of lines that begin so."""
+    return sum(map(bool, map(pattern.match, lines))) / len(lines)
+
+
+def _is_leveled(lines: list[bytes]) -> bool:
+    """Whether many lines name a log level near their beginning."""
+    lowered = b"\n".join(lines).lower()
+    least = 0.4 * len(lines)
+    return sum(map(lowered.count, _LEVELS)) > least and _share(_LEVELED, lines) * len(lines) > least
+
+
+def _is_csv(lines: list[bytes]) -> bool:
     """Most lines have as many delimiters as the first one."""
-    lines = [line for line in sample.split(b"\n")[:40] if line.strip()][:-1]
+    lines = [line for line in lines[:40] if line.strip()][:-1]
     if len(lines) < 3:
         return False
     for delimiter in (b",", b"\t", b";", b"|"):

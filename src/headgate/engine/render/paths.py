@@ -18,7 +18,7 @@ class Step:
 
 Path = tuple[Step, ...]
 
-_PLAIN: Final = re.compile(r"[^\s\d.\[\]\"=:|+?{}<>,-][^.\[\]\"=:|+?{}\x00-\x1f]*")
+_PLAIN: Final = re.compile(r"[^\s\d\x00-\x1f.\[\]\"=:|+?{}<>,-][^.\[\]\"=:|+?{}\x00-\x1f]*")
 _PART: Final = re.compile(r"\[(\d+)\](\??)|\.?(\"[^\"\\]*(?:\\.[^\"\\]*)*\"|[^.\[\]\"=:|+?{}\x00-\x1f]+)(\??)")
 
 

@@ -1,0 +1,82 @@
+"""A held answer for tests: the real engine, keys and store, with a clock that stands still."""
+
+from dataclasses import dataclass, field
+
+from headgate.app import Protection
+from headgate.engine import jsontext
+from headgate.engine.cursor import Binding, KeyRing
+from headgate.engine.policy import Policy
+from headgate.engine.rebuild import Rebuilder
+from headgate.engine.reply import Reply
+from headgate.engine.request import Request, parse_request
+from headgate.engine.source import Source
+from headgate.engine.tokens import Estimator
+from headgate.store import MemoryStore
+
+NOW = 1_800_000_000.0
+KEY = bytes(range(7, 39))
+BINDING = Binding("ann", "hostaway", "list_bookings")
+
+
+def policy(budget: int = 4_000, family: str = "o200k", **changes: object) -> Policy:
+    names = ("list_threshold", "object_threshold", "mapped_object_threshold", "text_threshold")
+    chosen = dict.fromkeys(names, budget) | {"hard_cap": max(budget, 12_000), "estimator": Estimator(family)}
+    return Policy(**(chosen | changes))  # type: ignore[arg-type]
+
+
+@dataclass
+class Held:
+    """One answer behind the gate, and what a client can do with it."""
+
+    data: bytes
+    policy: Policy = field(default_factory=policy)
+
+    def __post_init__(self) -> None:
+        self.protection = Protection(self.policy, KeyRing(KEY), MemoryStore())
+
+    def first(self) -> Reply | None:
+        return self.protection.protect(self.data, BINDING, NOW)
+
+    def opening(self) -> Reply:
+        reply = self.first()
+        assert reply is not None, "the answer was expected not to fit"
+        return reply
+
+    def read(self, cursor: str, **arguments: object) -> Reply:
+        return self.protection.read(cursor, BINDING, parse_request(**arguments), NOW)
+
+    def ask(self, **arguments: object) -> Reply:
+        """Look at the answer in a way of one's own, from its first cursor."""
+        return self.read(self.opening().record["nextCursor"], **arguments)
+
+    def follow(self, reply: Reply | None) -> list[Reply]:
+        """The reply and all that its cursors lead to."""
+        replies: list[Reply] = []
+        seen: set[str] = set()
+        while reply is not None:
+            replies.append(reply)
+            cursor = reply.record.get("nextCursor")
+            assert cursor not in seen, "the walk goes in circles"
+            if cursor is None:
+                return replies
+            seen.add(cursor)
+            reply = self.protection.read(cursor, BINDING, Request(), NOW)
+        return replies
+
+    def walk(self) -> list[Reply]:
+        return self.follow(self.first())
+
+    def tokens(self, reply: Reply) -> int:
+        return self.policy.estimator.ceiling(reply.text)
+
+
+def rebuilt(replies: list[Reply]) -> bytes:
+    rebuilder = Rebuilder()
+    for reply in replies:
+        rebuilder.feed(reply)
+    return rebuilder.answer()
+
+
+def original(data: bytes) -> bytes:
+    """What a rebuilt answer is compared with: the bytes of a text, the canonical text of JSON."""
+    return jsontext.canonical(data) if Source(data).is_json else data

@@ -1,0 +1,83 @@
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench.generators import hostile, samples
+from tests.engine.holding import Held, original, policy, rebuilt
+from tests.engine.strategies import documents
+
+
+@pytest.mark.property
+@given(
+    data=documents,
+    budget=st.integers(300, 3_000),
+    family=st.sampled_from(["o200k", "claude", "chars4"]),
+    form=st.sampled_from(["auto", "json", "columns", "table", "lines"]),
+)
+def test_any_answer_at_any_budget_is_walked_back_exactly(data: bytes, budget: int, family: str, form: str) -> None:
+    held = Held(data, policy(budget, family, form=form))
+    replies = held.walk()
+    assert all(held.tokens(reply) <= budget for reply in replies)
+    if replies:
+        assert rebuilt(replies) == original(data)
+
+
+@pytest.mark.parametrize("family", ["o200k", "claude"])
+def test_the_corpus_is_walked_back_exactly_within_the_budget(corpus: Path, family: str) -> None:
+    for path in sorted(corpus.iterdir()):
+        data = path.read_bytes()
+        held = Held(data, policy(4_000, family))
+        replies = held.walk()
+        assert [held.tokens(reply) for reply in replies if held.tokens(reply) > 4_000] == [], path.name
+        if replies:
+            assert rebuilt(replies) == original(data), path.name
+
+
+def test_generated_answers_are_walked_back_exactly() -> None:
+    for sample in samples(seed=3):
+        if len(sample.data) > 250_000:
+            continue
+        held = Held(sample.data, policy(6_000))
+        replies = held.walk()
+        assert replies and rebuilt(replies) == original(sample.data), sample.name
+        assert max(held.tokens(reply) for reply in replies) <= 6_000, sample.name
+
+
+def test_hostile_answers_are_bounded_and_lose_nothing() -> None:
+    for name, data in hostile(60_000):
+        held = Held(data, policy(2_000))
+        replies = held.walk()
+        assert all(held.tokens(reply) <= 2_000 for reply in replies), name
+        if replies:
+            assert rebuilt(replies) == original(data), name
+
+
+def test_the_same_answer_gives_the_same_bytes() -> None:
+    data = json.dumps([{"id": n, "name": f"n{n}" * 5} for n in range(900)]).encode()
+    first, second = Held(data).opening(), Held(data).opening()
+    assert first.text == second.text
+    assert first.record == second.record
+
+
+def test_a_second_page_never_needs_the_first() -> None:
+    data = json.dumps([{"id": n, "text": f"row {n} " * 8} for n in range(500)]).encode()
+    held = Held(data)
+    second = held.opening().record["nextCursor"]
+    assert held.read(second).text == held.read(second).text
+
+
+def test_lone_surrogates_and_broken_utf8_survive() -> None:
+    broken = b"caf\xe9 line\n" * 2_000
+    assert rebuilt(Held(broken).walk()) == broken
+    lone = json.dumps({"t": "\ud800" * 9_000}).encode()
+    assert rebuilt(Held(lone).walk()) == lone
+
+
+def test_a_huge_number_and_a_huge_key_are_held_as_text() -> None:
+    number = b"[1," + b"7" * 30_000 + b",2]"
+    assert rebuilt(Held(number).walk()) == number
+    key = json.dumps({"k" * 30_000: [1, 2, 3]}).encode()
+    assert rebuilt(Held(key).walk()) == key
