@@ -1,0 +1,117 @@
+"""Lists: requirements US1 and FR-001 to FR-008, on the engine."""
+
+import json
+
+import pytest
+
+from headgate.errors import BadRequest, CursorError
+from headgate.testing import bookings
+from tests.engine.holding import BINDING, NOW, Held, policy
+
+
+def listing(count: int, size: int = 8) -> bytes:
+    return json.dumps([{"id": n, "name": f"name {n}", "text": f"lorem {n * 7919} ipsum " * size} for n in range(count)]).encode()
+
+
+def test_500_bookings_give_a_first_page_the_total_and_a_cursor() -> None:
+    held = Held(json.dumps(bookings(500)).encode())
+    reply = held.opening()
+    assert reply.record["kind"] == "page"
+    assert reply.record["total"]["items"] == 500
+    assert reply.record["shown"]["items"] == 50 or held.tokens(reply) > 3_600, "full, or as many as fit"
+    assert reply.record["nextCursor"] in reply.notice
+    assert reply.text.startswith("[headgate] items 1-")
+    assert '"nextPageToken":"p-0007"' in reply.content, "what stands around the list stays"
+
+
+def test_pages_follow_each_other_without_gap_or_overlap_and_the_last_has_no_cursor() -> None:
+    held = Held(listing(500))
+    replies = held.walk()
+    seen = 0
+    for reply in replies:
+        assert reply.record["shown"]["from"] == seen
+        seen += reply.record["shown"]["items"]
+    assert seen == 500
+    assert "nextCursor" not in replies[-1].record
+    assert replies[-1].notice.endswith("· end")
+
+
+def test_a_list_of_ten_goes_out_untouched() -> None:
+    assert Held(listing(10)).first() is None
+
+
+def test_a_list_that_fits_in_a_cheaper_form_is_sent_whole() -> None:
+    data = json.dumps([{"identifier": n, "description": "the same text"} for n in range(400)]).encode()
+    reply = Held(data, policy(4_000)).opening()
+    assert reply.record["kind"] == "complete"
+    assert "nextCursor" not in reply.record
+
+
+def test_a_page_holds_at_most_fifty_items_unless_asked_for_more() -> None:
+    held = Held(json.dumps([{"n": n, "s": str(n * 7919)} for n in range(5_000)]).encode())
+    assert held.opening().record["shown"]["items"] == 50
+    assert held.ask(limit=200).record["shown"]["items"] == 200
+    assert held.ask(limit=7).record["shown"]["items"] == 7
+
+
+@pytest.mark.parametrize("limit", [201, 10**9, "5000"])
+def test_a_limit_over_200_is_refused_in_the_words_of_the_brief(limit: object) -> None:
+    with pytest.raises(BadRequest, match="limit exceeds maximum of 200"):
+        Held(listing(500)).ask(limit=limit)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"limit": 0}, {"limit": "x"}, {"limit": True}, {"lines": "9-3"}, {"pages": "0-2"}, {"pages": "1-99"}, {"form": "xml"}]
+    + [{"fields": " , "}, {"path": 7}, {"search": "/(/"}, {"lines": "1-2", "search": "x"}, {"search": "x" * 501}],
+)
+def test_wrong_parameters_are_refused_with_what_is_right(arguments: dict[str, object]) -> None:
+    with pytest.raises(BadRequest) as refused:
+        Held(listing(500)).ask(**arguments)
+    assert len(str(refused.value)) > 15
+
+
+def test_a_cursor_dies_after_ten_minutes_and_says_to_run_again() -> None:
+    held = Held(listing(500))
+    cursor = held.opening().record["nextCursor"]
+    from headgate.engine.request import Request
+
+    assert held.protection.read(cursor, BINDING, Request(), NOW + 600)
+    with pytest.raises(CursorError, match="run the tool again from the start"):
+        held.protection.read(cursor, BINDING, Request(), NOW + 721)
+
+
+def test_several_pages_come_in_one_bounded_reply() -> None:
+    held = Held(json.dumps([{"n": n, "s": str(n * 7919)} for n in range(5_000)]).encode())
+    reply = held.ask(pages="2-4")
+    assert (reply.record["shown"]["from"], reply.record["shown"]["items"]) == (50, 150)
+    assert held.tokens(reply) <= 12_000
+    assert held.read(reply.record["nextCursor"]).record["shown"]["from"] == 200
+
+
+def test_an_item_too_big_for_a_page_is_summarised_and_still_walked() -> None:
+    data = json.dumps([{"id": n, "name": f"n{n}", "amenities": ["pool"] * 3_000} for n in range(4)]).encode()
+    held = Held(data)
+    reply = held.opening()
+    assert reply.record["kind"] == "preview"
+    assert reply.record["derived"] is True
+    assert "/0/amenities" in reply.record["detailsAvailable"]["sections"]
+
+
+def test_with_a_field_map_a_page_holds_condensed_items_that_lead_to_their_details() -> None:
+    data = json.dumps({"result": [b | {"description": "very long " * 900} for b in bookings(120)["result"]]}).encode()
+    held = Held(data, policy(4_000, essential_fields=("id", "status", "guest.name", "price.total")))
+    reply = held.opening()
+    assert reply.record["shown"]["items"] == 50
+    assert "very long" not in reply.content
+    assert "guest.name" in reply.content and "#" in reply.content
+    details = held.read(reply.record["detailsAvailable"]["cursor"], path="/result/3")
+    assert '"id":5399961' in details.content
+
+
+def test_the_budget_is_in_the_record_and_true() -> None:
+    held = Held(listing(500))
+    record = held.opening().record
+    assert abs(record["estimatedTokens"] - held.tokens(held.opening())) <= 3
+    assert record["budgetRemaining"] == 4_000 - record["estimatedTokens"]
+    assert record["budgetUsed"] == round(record["estimatedTokens"] / 4_000, 2)

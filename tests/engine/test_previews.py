@@ -1,0 +1,84 @@
+"""Objects too big to send: requirements US2, FR-015 to FR-018 and EC-3, on the engine."""
+
+import json
+
+from headgate.engine.excerpt import excerpt
+from tests.engine.holding import Held, policy, rebuilt
+
+BOOKING = {
+    "id": "BK12345",
+    "description": "A quiet flat by the river. " * 300,
+    "status": "confirmed",
+    "guest": {"name": "John Doe", "email": "john@example.org", "history": [{"stay": n, "note": "x" * 60} for n in range(99)]},
+    "amenities": [f"amenity {n}" for n in range(900)],
+    "checkInDate": "2025-11-01",
+    "totalPrice": 1200.00,
+    "price": {"breakdown": [{"night": n, "amount": n * 1.5} for n in range(700)]},
+}
+DATA = json.dumps(BOOKING).encode()
+
+
+def test_an_object_over_the_threshold_shows_its_essentials_and_names_its_sections() -> None:
+    reply = Held(DATA, policy(2_000)).opening()
+    assert reply.record["kind"] == "preview"
+    for essential in ('"id":"BK12345"', '"status":"confirmed"', '"checkInDate":"2025-11-01"', '"totalPrice":1200.0', "John Doe"):
+        assert essential in reply.content, essential
+    assert {"/amenities", "/price/breakdown"} <= set(reply.record["detailsAvailable"]["sections"])
+    assert reply.record["totalFields"] == 8
+
+
+def test_every_section_named_leads_to_that_section_in_full() -> None:
+    held = Held(DATA, policy(2_000))
+    opening = held.opening()
+    for pointer in opening.record["detailsAvailable"]["sections"]:
+        replies = held.follow(held.read(opening.record["nextCursor"], path=pointer))
+        assert all(held.tokens(reply) <= 2_000 for reply in replies)
+        assert replies[0].record["path"].startswith(pointer)
+        assert len(replies) > 1 or replies[0].record["kind"] in ("section", "complete")
+
+
+def test_the_walk_from_a_preview_gives_back_the_whole_object() -> None:
+    held = Held(DATA, policy(2_000))
+    assert json.loads(rebuilt(held.walk())) == BOOKING
+
+
+def test_long_texts_are_cut_with_counts_and_where_to_go_on() -> None:
+    content = Held(DATA, policy(2_000)).opening().content
+    assert "A quiet flat by the river." in content
+    assert "more words" in content and "characters at /description]" in content
+
+
+def test_an_object_with_thousands_of_keys_says_how_many_are_missing() -> None:
+    data = json.dumps({f"key{n}": n for n in range(20_000)}).encode()
+    held = Held(data)
+    reply = held.opening()
+    assert "more keys at /" in reply.content
+    assert held.tokens(reply) <= 4_000
+
+
+def test_under_the_threshold_nothing_changes() -> None:
+    assert Held(json.dumps({"id": 1, "text": "x " * 200}).encode(), policy(2_000)).first() is None
+
+
+def test_without_summaries_an_object_goes_whole_up_to_the_hard_cap_and_in_parts_beyond() -> None:
+    off = policy(2_000, summarization=False)
+    middle = json.dumps({f"k{n}": "some words here" for n in range(900)}).encode()
+    assert Held(middle, off).first() is None
+    held = Held(DATA * 1, policy(2_000, summarization=False, hard_cap=4_000))
+    reply = held.opening()
+    assert reply.record["kind"] == "page"
+    assert reply.record["part"] == "members"
+    assert json.loads(rebuilt(held.walk())) == BOOKING
+
+
+def test_an_excerpt_begins_with_the_first_sentence_and_prefers_sentences_that_matter() -> None:
+    text = "First things first. Nothing here. The price is high. Nothing there. Check-in at three. " + "More and more. " * 50
+    kept = excerpt(text, 70, ("price", "check-in"))
+    assert kept.text == "First things first. The price is high. Check-in at three."
+    assert kept.more_words > 90
+    assert kept.more_characters == len(text) - len(kept.text)
+
+
+def test_an_excerpt_of_one_endless_sentence_ends_at_a_word() -> None:
+    kept = excerpt("word " * 500, 62)
+    assert kept.text.endswith("word") and len(kept.text) <= 62

@@ -1,0 +1,125 @@
+"""One contract, one suite, every store."""
+
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from headgate.engine.source import Source
+from headgate.store import Bounds, FileStore, MemoryStore, SnapshotStore
+
+MakeStore = Callable[[Bounds], SnapshotStore]
+ROOMY = Bounds(10_000, 20_000)
+A, B, C = b"aaaaaaaa", b"bbbbbbbb", b"cccccccc"
+
+
+@pytest.fixture(params=["memory", "file"])
+def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> MakeStore:
+    if request.param == "memory":
+        return MemoryStore
+    return lambda bounds: FileStore(tmp_path / "snapshots", bounds)
+
+
+def source(size: int, letter: str = "x") -> Source:
+    return Source(letter.encode() * size)
+
+
+def test_what_is_put_is_held_until_it_expires(make_store: MakeStore) -> None:
+    store = make_store(ROOMY)
+    assert store.put("ann", A, source(10), expires_minute=110, now_minute=100)
+    held = store.get("ann", A, now_minute=110)
+    assert held is not None and held.data == b"x" * 10
+    assert store.get("ann", A, now_minute=111) is None
+    assert store.get("ann", A, now_minute=100) is None, "once expired it is gone"
+
+
+def test_nobody_sees_what_another_holds(make_store: MakeStore) -> None:
+    store = make_store(ROOMY)
+    store.put("ann", A, source(10), 110, 100)
+    store.put_view("ann", A, b"view", b"definition")
+    assert store.get("bob", A, 100) is None
+    assert store.get_view("bob", A, b"view") is None
+
+
+def test_putting_again_prolongs_and_does_not_count_twice(make_store: MakeStore) -> None:
+    store = make_store(Bounds(100, 100))
+    for expires in (105, 120, 110):
+        assert store.put("ann", A, source(60), expires, 100)
+    assert store.get("ann", A, 120) is not None
+
+
+def test_a_view_lives_and_dies_with_its_snapshot(make_store: MakeStore) -> None:
+    store = make_store(ROOMY)
+    store.put_view("ann", A, b"view", b"lost")
+    assert store.get_view("ann", A, b"view") is None, "there is no snapshot to keep it beside"
+    store.put("ann", A, source(10), 110, 100)
+    store.put_view("ann", A, b"view", b"definition")
+    assert store.get_view("ann", A, b"view") == b"definition"
+    assert store.sweep(now_minute=111) == 1
+    assert store.get_view("ann", A, b"view") is None
+
+
+def test_the_least_recently_used_goes_first_when_a_principal_holds_too_much(
+    make_store: MakeStore, tmp_path: Path
+) -> None:
+    store = make_store(Bounds(100, 1_000))
+    store.put("ann", A, source(40, "a"), 110, 100)
+    _age(tmp_path)
+    store.put("ann", B, source(40, "b"), 110, 100)
+    _age(tmp_path)
+    assert store.get("ann", A, 100) is not None
+    store.put("ann", C, source(40, "c"), 110, 100)
+    assert store.get("ann", B, 100) is None
+    assert store.get("ann", A, 100) is not None
+    assert store.get("ann", C, 100) is not None
+
+
+def test_the_total_is_bounded_over_all_principals(make_store: MakeStore, tmp_path: Path) -> None:
+    store = make_store(Bounds(100, 100))
+    for name, snapshot in (("ann", A), ("bob", B), ("cy", C)):
+        store.put(name, snapshot, source(45, name[0]), 110, 100)
+        _age(tmp_path)
+    assert store.get("ann", A, 100) is None
+    assert store.get("bob", B, 100) is not None
+    assert store.get("cy", C, 100) is not None
+
+
+def test_what_is_larger_than_a_principal_may_hold_is_not_held(make_store: MakeStore) -> None:
+    store = make_store(Bounds(100, 1_000))
+    assert not store.put("ann", A, source(101), 110, 100)
+    assert store.get("ann", A, 100) is None
+
+
+def _age(folder: Path) -> None:
+    """Make every file a little older, so that the next use is later without waiting for the clock."""
+    import os
+
+    for path in folder.rglob("*.data"):
+        status = path.stat()
+        os.utime(path, (status.st_atime - 10, status.st_mtime - 10))
+
+
+def test_a_file_store_goes_on_where_another_stopped(tmp_path: Path) -> None:
+    first = FileStore(tmp_path / "s", ROOMY)
+    first.put("ann", A, source(10), 110, 100)
+    first.put_view("ann", A, b"view", b"definition")
+    second = FileStore(tmp_path / "s", ROOMY)
+    held = second.get("ann", A, 100)
+    assert held is not None and held.data == b"x" * 10
+    assert second.get_view("ann", A, b"view") == b"definition"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes are POSIX")
+def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
+    (tmp_path / "s").mkdir(mode=0o755)
+    FileStore(tmp_path / "s", ROOMY).put("ann@example.org", A, source(10), 110, 100)
+    for path in [tmp_path / "s", *(tmp_path / "s").rglob("*")]:
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+        assert "ann" not in path.name, "no principal in a file name"
+
+
+def test_bounds_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(ValueError, match="at most the total"):
+        Bounds(2, 1)
