@@ -16,6 +16,8 @@ CELL: Final = "cell"
 
 _MIN_SAVED: Final = 6
 """Characters a shared beginning or end must have per row to be worth the header text."""
+_MIN_ROWS_AROUND: Final = 6
+"""With fewer rows, texts stand whole: the header would save little and tear them apart."""
 _MAX_PIECES: Final = 6
 _REFERENCE: Final = re.compile(r"[A-Za-z_][\w.\[\]-]*\Z")
 _LITERALS: Final = ("true", "false", "null", CELL)
@@ -160,7 +162,7 @@ def _partly(pieces: list[str], rests: list[str], cells: Sequence[Any]) -> Formul
     if tail:
         rests = [rest[: -len(tail)] for rest in rests]
     first = next(cell for cell in cells if cell is not Gap.HIDDEN)
-    if len(first) - len(rests[0]) < _MIN_SAVED or not all(rests):
+    if len(rests) < _MIN_ROWS_AROUND or len(first) - len(rests[0]) < _MIN_SAVED or not all(rests):
         return None
     around = [*pieces, *([jsontext.quote(head)] if head else []), CELL, *([jsontext.quote(tail)] if tail else [])]
     pending = iter(rests)

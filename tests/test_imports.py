@@ -1,0 +1,53 @@
+"""What starting costs, pinned by module list: we stand in front of every server a user has."""
+
+import subprocess
+import sys
+
+HEAVY = ("numpy", "splintr", "re2", "toon_format", "pydantic", "rich", "httpx", "aiohttp", "starlette", "mcp", "asyncio")
+
+
+def loaded_by(code: str) -> set[str]:
+    probe = f"{code}\nimport sys\nprint(*(name.partition('.')[0] for name in sys.modules))"
+    out = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True, timeout=60).stdout
+    return set(out.split())
+
+
+def test_importing_the_package_and_the_engine_loads_nothing_heavy() -> None:
+    assert loaded_by("import headgate").isdisjoint({*HEAVY, "msgspec"})
+    assert loaded_by("import headgate.engine.gate, headgate.app").isdisjoint(HEAVY)
+
+
+def test_a_small_answer_is_passed_without_loading_anything_heavy() -> None:
+    code = """
+from headgate.engine.gate import Gate
+from headgate.engine.policy import Policy
+from headgate.engine.source import Source
+import json
+data = json.dumps({"tasks": [{"id": n, "title": "write docs"} for n in range(40)]}).encode()
+assert Gate(Source(data), Policy(), lambda view, at: "").first() is None
+"""
+    assert loaded_by(code).isdisjoint(HEAVY)
+
+
+def test_a_large_answer_loads_numpy_and_the_tokenizer_but_no_network_stack() -> None:
+    code = """
+from headgate.engine.gate import Gate
+from headgate.engine.policy import Policy
+from headgate.engine.source import Source
+import json
+data = json.dumps([{"id": n, "title": f"write docs {n}"} for n in range(4000)]).encode()
+assert Gate(Source(data), Policy(), lambda view, at: "").first() is not None
+"""
+    loaded = loaded_by(code)
+    assert {"numpy", "splintr"} <= loaded
+    assert loaded.isdisjoint({"pydantic", "rich", "httpx", "aiohttp", "starlette", "mcp", "asyncio"})
+
+
+def test_the_public_surface_is_what_we_mean_it_to_be() -> None:
+    import headgate
+    import headgate.store
+    import headgate.testing
+
+    assert headgate.__all__ == ["__version__"]
+    assert headgate.store.__all__ == ["Bounds", "FileStore", "MemoryStore", "SnapshotStore"]
+    assert headgate.testing.__all__ == ["bookings"]

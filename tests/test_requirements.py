@@ -1,0 +1,47 @@
+"""Every requirement has a test that exists, or a later capability that is named; and the other way round."""
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT, SHARED
+
+TABLE = tomllib.loads((ROOT / "tests" / "requirements.toml").read_text("utf-8"))
+CAPABILITIES = {
+    "The relay",
+    "Headgate over HTTP",
+    "The command line",
+    "REST protection and the Hostaway system",
+    "HTTP for many users",
+    "Telemetry and the dashboard",
+}
+
+
+def functions(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text("utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+@pytest.mark.parametrize("requirement", TABLE)
+def test_a_requirement_has_tests_that_exist_or_a_capability_that_will_bring_it(requirement: str) -> None:
+    entry = TABLE[requirement]
+    assert set(entry) <= {"title", "tests", "later"}
+    assert entry.get("tests") or entry.get("later"), "neither a test nor a capability"
+    assert entry.get("later", "The relay") in CAPABILITIES
+    for test in entry.get("tests", []):
+        file, _, name = test.partition("::")
+        assert name in functions(ROOT / file), test
+
+
+def test_every_id_of_the_requirements_is_in_the_table() -> None:
+    source = SHARED / "requirements.md"
+    if not source.exists():
+        pytest.skip("../shared/requirements.md is not here")
+    text = source.read_text("utf-8")
+    ids = set(re.findall(r"\b(?:FR-\d{3}|EC-\d|NFR-\d|RISK-\d|SC-\d{3}|T-R\d|W-R\d)\b", text))
+    for first, last in re.findall(r"\b(US\d\.\d)–US\d\.(\d)", text):
+        ids |= {f"{first[:-1]}{number}" for number in range(1, int(last) + 1)}
+    assert ids == set(TABLE)

@@ -1,0 +1,39 @@
+"""Build the wheel, install it alone in a clean environment, and use it there."""
+
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def call(*command: str | Path, **options: object) -> str:
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
+    if done.returncode:
+        sys.exit(f"{command[0]} failed:\n{done.stdout}{done.stderr}")
+    return str(done.stdout)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
+        call(*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", home, ROOT)
+        (wheel,) = home.glob("headgate-*.whl")
+        venv.create(home / "env", with_pip=True)
+        python = home / "env" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+        inside = (python, "-m", "pip", "--disable-pip-version-check", "--quiet", "install")
+        call(*inside, "--require-hashes", "-r", ROOT / "requirements" / "runtime.txt")
+        call(*inside, "--no-deps", wheel)
+        # From an empty folder, so that the source tree cannot be what is imported.
+        out = call(python, "-m", "headgate", "demo", cwd=home)
+        if "nothing lost" not in out:
+            sys.exit(f"the installed wheel's demo said:\n{out}")
+        call(python, "-c", "import headgate.engine.tokens as t; assert t.Estimator().count('water ' * 9000) > 5000", cwd=home)
+        print(f"wheel: {wheel.name} ({wheel.stat().st_size // 1024} KiB) installed and used in a clean environment")
+
+
+if __name__ == "__main__":
+    main()
