@@ -48,7 +48,11 @@ def exact_o200k(text: str) -> int:
 
     if "o200k" not in _tokenizers:
         _tokenizers["o200k"] = Tokenizer.from_pretrained("o200k_base")
-    return len(_tokenizers["o200k"].encode_ordinary(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")))
+    return len(
+        _tokenizers["o200k"].encode_ordinary(
+            text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        )
+    )
 
 
 _tokenizers: dict[str, object] = {}
@@ -74,13 +78,30 @@ def _walks() -> list[Row]:
             exact = walked = 0
             for data in files.values():
                 seen = list(walk(data, family))
-                counts += [exact_o200k(reply.text) if family == "o200k" else Estimator(family).ceiling(reply.text) for reply in seen]
+                counts += [
+                    exact_o200k(reply.text) if family == "o200k" else Estimator(family).ceiling(reply.text)
+                    for reply in seen
+                ]
                 walked += bool(seen)
                 exact += bool(seen) and _rebuilt(seen) == _original(data)
             over = sum(count > BUDGET for count in counts)
             counted = "exact o200k count" if family == "o200k" else "99 % safe claude count"
-            out.append(Row(f"{title}: replies over budget 4,000, {counted}", "0", f"{over} of {len(counts):,} (highest {max(counts):,})", over == 0))
-            out.append(Row(f"{title}: walks exact, {family}", "all", f"{exact} of {walked} (the rest fit untouched)", exact == walked))
+            out.append(
+                Row(
+                    f"{title}: replies over budget 4,000, {counted}",
+                    "0",
+                    f"{over} of {len(counts):,} (highest {max(counts):,})",
+                    over == 0,
+                )
+            )
+            out.append(
+                Row(
+                    f"{title}: walks exact, {family}",
+                    "all",
+                    f"{exact} of {walked} (the rest fit untouched)",
+                    exact == walked,
+                )
+            )
     return out
 
 
@@ -106,9 +127,16 @@ def _saving() -> list[Row]:
                 worse.append(name)
     total = f"{1 - after / before:.1%} ({1 - after / small:.1%} against minified JSON)"
     return [
-        Row("lossless rendering, five JSON files, o200k tokens saved", "≥ 55 %", total, after <= 0.45 * before),
+        Row(
+            "lossless rendering, five JSON files, o200k tokens saved", "≥ 55 %", total, after <= 0.45 * before
+        ),
         *lines,
-        Row("files on which it is worse than minified JSON", "0", f"{len(worse)} {' '.join(worse)}".strip(), not worse),
+        Row(
+            "files on which it is worse than minified JSON",
+            "0",
+            f"{len(worse)} {' '.join(worse)}".strip(),
+            not worse,
+        ),
     ]
 
 
@@ -116,9 +144,18 @@ def _anomalies() -> list[Row]:
     out: list[Row] = []
     for family in ("o200k", "claude"):
         shown = sum(
-            needle in next(walk((CORPUS / name).read_bytes(), family)).text for name, needles in PLANTED.items() for needle in needles
+            needle in next(walk((CORPUS / name).read_bytes(), family)).text
+            for name, needles in PLANTED.items()
+            for needle in needles
         )
-        out.append(Row(f"planted anomalies of the corpus in the first reply, {family}", "3 of 3", f"{shown} of 3", shown == 3))
+        out.append(
+            Row(
+                f"planted anomalies of the corpus in the first reply, {family}",
+                "3 of 3",
+                f"{shown} of 3",
+                shown == 3,
+            )
+        )
         planted = found = bare = 0
         for seed in (0, 1):
             for sample in samples(seed):
@@ -131,7 +168,14 @@ def _anomalies() -> list[Row]:
                     found += any(needle in text for needle in plant.needles)
                     bare += head is not None and any(needle in head.text for needle in plant.needles)
         share = f"{found / planted:.1%} of {planted} ({bare / planted:.1%} with highlights off)"
-        out.append(Row(f"planted anomalies of generated answers in the first reply, {family}", "≥ 90 %", share, found >= 0.9 * planted))
+        out.append(
+            Row(
+                f"planted anomalies of generated answers in the first reply, {family}",
+                "≥ 90 %",
+                share,
+                found >= 0.9 * planted,
+            )
+        )
     return out
 
 
@@ -147,10 +191,21 @@ def _untouched() -> list[Row]:
             tried += 1
             changed += gate.protect(piece, BINDING, NOW) is not None
     for number in range(200):
-        value = b'{"id":%d,"name":"item %d","tags":["a","b"],"nested":{"k":%d}}' % (number, number, number * 7919)
+        value = b'{"id":%d,"name":"item %d","tags":["a","b"],"nested":{"k":%d}}' % (
+            number,
+            number,
+            number * 7919,
+        )
         tried += 1
         changed += gate.protect(value, BINDING, NOW) is not None
-    return [Row("results under the never-touch sizes that were changed", "0", f"{changed} of {tried}", changed == 0)]
+    return [
+        Row(
+            "results under the never-touch sizes that were changed",
+            "0",
+            f"{changed} of {tried}",
+            changed == 0,
+        )
+    ]
 
 
 def _hostile() -> list[Row]:

@@ -60,7 +60,9 @@ def _reduction() -> list[Row]:
             out.append(Row(f"{label} of {name}, highlights on", f"≤ {on:g} ms", f"{took:.1f} ms", took <= on))
             if off is not None:
                 took = reduce_ms(data, highlights=False, runs=runs)
-                out.append(Row(f"{label} of {name}, highlights off", f"≤ {off:g} ms", f"{took:.2f} ms", took <= off))
+                out.append(
+                    Row(f"{label} of {name}, highlights off", f"≤ {off:g} ms", f"{took:.2f} ms", took <= off)
+                )
     return out
 
 
@@ -108,7 +110,12 @@ def _linear() -> list[Row]:
     deep = reduce_ms(b"[" * 10**5 + b"]" * 10**5, highlights=True, runs=3)
     tiny = reduce_ms(b"[" + b",".join([b"{}"] * 10**6) + b"]", highlights=True, runs=1)
     return [
-        Row(f"hostile shapes ({len(large)}), twice the size", "≤ 2.3 ×", f"{worst:.2f} × at most ({named})", worst <= 2.3),
+        Row(
+            f"hostile shapes ({len(large)}), twice the size",
+            "≤ 2.3 ×",
+            f"{worst:.2f} × at most ({named})",
+            worst <= 2.3,
+        ),
         Row("… slowest of them at 1 MB", "", f"{slowest:.0f} ms ({slow_name})", True),
         Row("one line of 50 MB", "", f"{endless:.0f} ms", True),
         Row("nesting of 10⁵", "", f"{deep:.1f} ms", True),

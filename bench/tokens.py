@@ -10,6 +10,8 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
 
+from headgate.engine.tokens import WHOLE_BYTES, Estimator
+from headgate.engine.vocabularies import MAPPED_FAMILIES, count_sampled, load_mapping, load_vocabulary
 from tools.fit_tokens import (
     SHARED,
     Document,
@@ -21,9 +23,6 @@ from tools.fit_tokens import (
     o200k_ids,
     read_documents,
 )
-
-from headgate.engine.tokens import WHOLE_BYTES, Estimator
-from headgate.engine.vocabularies import MAPPED_FAMILIES, count_sampled, load_mapping, load_vocabulary
 
 Row = tuple[str, str, str, bool]
 Pairs = Sequence[tuple[float, int]]  # estimate and truth

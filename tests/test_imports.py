@@ -3,12 +3,26 @@
 import subprocess
 import sys
 
-HEAVY = ("numpy", "splintr", "re2", "toon_format", "pydantic", "rich", "httpx", "aiohttp", "starlette", "mcp", "asyncio")
+HEAVY = (
+    "numpy",
+    "splintr",
+    "re2",
+    "toon_format",
+    "pydantic",
+    "rich",
+    "httpx",
+    "aiohttp",
+    "starlette",
+    "mcp",
+    "asyncio",
+)
 
 
 def loaded_by(code: str) -> set[str]:
     probe = f"{code}\nimport sys\nprint(*(name.partition('.')[0] for name in sys.modules))"
-    out = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True, timeout=60).stdout
+    out = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=True, timeout=60
+    ).stdout
     return set(out.split())
 
 

@@ -10,7 +10,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def call(*command: str | Path, **options: object) -> str:
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
+    done = subprocess.run(
+        [str(part) for part in command], capture_output=True, text=True, check=False, **options
+    )  # type: ignore[call-overload]
     if done.returncode:
         sys.exit(f"{command[0]} failed:\n{done.stdout}{done.stderr}")
     return str(done.stdout)
@@ -31,8 +33,15 @@ def main() -> None:
         out = call(python, "-m", "headgate", "demo", cwd=home)
         if "nothing lost" not in out:
             sys.exit(f"the installed wheel's demo said:\n{out}")
-        call(python, "-c", "import headgate.engine.tokens as t; assert t.Estimator().count('water ' * 9000) > 5000", cwd=home)
-        print(f"wheel: {wheel.name} ({wheel.stat().st_size // 1024} KiB) installed and used in a clean environment")
+        call(
+            python,
+            "-c",
+            "import headgate.engine.tokens as t; assert t.Estimator().count('water ' * 9000) > 5000",
+            cwd=home,
+        )
+        print(
+            f"wheel: {wheel.name} ({wheel.stat().st_size // 1024} KiB) installed and used in a clean environment"
+        )
 
 
 if __name__ == "__main__":

@@ -96,7 +96,9 @@ def ring_from_environment() -> KeyRing | None:
     try:
         return KeyRing(*(b64decode(part.strip(), validate=True) for part in text.split(",")))
     except Base64Error:
-        raise OperatorError(f"{KEY_VARIABLE} must be base64, such as the output of: openssl rand -base64 32") from None
+        raise OperatorError(
+            f"{KEY_VARIABLE} must be base64, such as the output of: openssl rand -base64 32"
+        ) from None
 
 
 def process_ring() -> KeyRing:

@@ -26,7 +26,13 @@ def run(tmp_path: Path) -> Run:
     def headgate(*arguments: str, stdin: bytes = b"", **more: str) -> Result:
         command = [sys.executable, "-m", "headgate", *arguments]
         return subprocess.run(
-            command, input=stdin, capture_output=True, env=environment | more, cwd=tmp_path, timeout=120, check=False
+            command,
+            input=stdin,
+            capture_output=True,
+            env=environment | more,
+            cwd=tmp_path,
+            timeout=120,
+            check=False,
         )
 
     return headgate
@@ -64,14 +70,16 @@ def test_what_fits_is_printed_byte_for_byte(run: Run) -> None:
 def test_with_a_format_what_fits_is_written_in_it(run: Run) -> None:
     rows = b'[{"a": 1, "b": "x"}, {"a": 2, "b": "x"}]'
     assert run("reduce", "-", "--format", "json", stdin=rows).stdout == b'[{"a":1,"b":"x"},{"a":2,"b":"x"}]\n'
-    assert b"a|b=\"x\"\n1\n2\n" in run("reduce", "-", "--format", "columns", stdin=rows).stdout
+    assert b'a|b="x"\n1\n2\n' in run("reduce", "-", "--format", "columns", stdin=rows).stdout
     assert b"| a | b |\n|---|---|\n| 1 | x |" in run("reduce", "-", "--format", "table", stdin=rows).stdout
     assert run("reduce", "-", "--format", "lines", stdin=b"[1,2]").stdout == b"2 items, one a line\n1\n2\n"
     assert run("reduce", "-", "--format", "toon", stdin=rows).stdout == b"[2]{a,b}:\n  1,x\n  2,x\n"
 
 
 @pytest.mark.parametrize("budget", ["300", "1000", "4000"])
-def test_walk_follows_every_cursor_and_proves_that_nothing_is_lost(run: Run, booked: Path, budget: str) -> None:
+def test_walk_follows_every_cursor_and_proves_that_nothing_is_lost(
+    run: Run, booked: Path, budget: str
+) -> None:
     walked = run("reduce", str(booked), "--walk", "--json", "--budget", budget)
     assert walked.returncode == 0, walked.stderr
     replies = [json.loads(line) for line in walked.stdout.splitlines()]
@@ -82,8 +90,11 @@ def test_walk_follows_every_cursor_and_proves_that_nothing_is_lost(run: Run, boo
 
 
 def test_a_view_of_a_file_is_one_command(run: Run, booked: Path) -> None:
-    assert json.loads(run("reduce", str(booked), "--path", "/result/3/price", "--format", "json").stdout.split(b"\n")[2]) == (
-        bookings(500)["result"][3]["price"]
+    assert (
+        json.loads(
+            run("reduce", str(booked), "--path", "/result/3/price", "--format", "json").stdout.split(b"\n")[2]
+        )
+        == (bookings(500)["result"][3]["price"])
     )
     assert b"Chargeback CB-00150" in run("reduce", str(booked), "--search", "chargeback").stdout
     assert b"guest.name" in run("reduce", str(booked), "--fields", "id,guest.name", "--limit", "3").stdout
@@ -109,7 +120,9 @@ def test_a_view_of_a_file_is_one_command(run: Run, booked: Path) -> None:
         (["cursor", "nonsense"], b"", b"invalid or expired cursor"),
     ],
 )
-def test_bad_input_gets_one_clear_line_and_exit_2(run: Run, arguments: list[str], stdin: bytes, message: bytes) -> None:
+def test_bad_input_gets_one_clear_line_and_exit_2(
+    run: Run, arguments: list[str], stdin: bytes, message: bytes
+) -> None:
     result = run(*arguments, stdin=stdin)
     assert result.returncode == 2
     assert message in result.stderr
@@ -129,11 +142,15 @@ def test_cursor_decodes_one(run: Run, booked: Path) -> None:
     told = json.loads(run("cursor", record["nextCursor"]).stdout)
     assert told["state"] == "valid here"
     assert told["expires"].endswith("Z")
-    elsewhere = json.loads(run("cursor", record["nextCursor"], HEADGATE_STATE_DIR=str(booked.parent / "other")).stdout)
+    elsewhere = json.loads(
+        run("cursor", record["nextCursor"], HEADGATE_STATE_DIR=str(booked.parent / "other")).stdout
+    )
     assert elsewhere["state"] == "sealed by another key, or for another caller"
 
 
-def test_the_key_is_kept_private_and_a_readable_one_is_refused(run: Run, booked: Path, tmp_path: Path) -> None:
+def test_the_key_is_kept_private_and_a_readable_one_is_refused(
+    run: Run, booked: Path, tmp_path: Path
+) -> None:
     run("reduce", str(booked))
     key = tmp_path / "state" / "cursor.key"
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
@@ -149,7 +166,9 @@ def test_keys_from_the_environment_are_used_and_checked(run: Run, booked: Path) 
     short = run("reduce", str(booked), HEADGATE_CURSOR_KEY="c2hvcnQ=")
     assert short.returncode == 2 and b"at least 16 random bytes" in short.stderr
     key = "q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA="
-    cursor = json.loads(run("reduce", str(booked), "--json", HEADGATE_CURSOR_KEY=key).stdout)["result"]["nextCursor"]
+    cursor = json.loads(run("reduce", str(booked), "--json", HEADGATE_CURSOR_KEY=key).stdout)["result"][
+        "nextCursor"
+    ]
     assert run("read", cursor, HEADGATE_CURSOR_KEY=key).returncode == 0
     assert run("read", cursor).returncode == 2
 
@@ -157,7 +176,9 @@ def test_keys_from_the_environment_are_used_and_checked(run: Run, booked: Path) 
 def test_a_reader_that_stops_early_is_no_error(booked: Path, tmp_path: Path) -> None:
     command = f'"{sys.executable}" -m headgate reduce "{booked}" --walk --budget 300 | head -n 1'
     environment = os.environ | {"HEADGATE_STATE_DIR": str(tmp_path / "state")}
-    result = subprocess.run(["bash", "-c", command], capture_output=True, env=environment, timeout=120, check=False)
+    result = subprocess.run(
+        ["bash", "-c", command], capture_output=True, env=environment, timeout=120, check=False
+    )
     assert result.stdout.startswith(b"[headgate]")
     assert b"Traceback" not in result.stderr
 

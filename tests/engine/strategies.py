@@ -5,11 +5,55 @@ import json
 from hypothesis import strategies as st
 
 keys = st.text(max_size=6) | st.sampled_from(
-    ["id", "name", "items", "a/b", "a~b", "a.b", "x[0]", "", "cell", "true", 'q"', "n?", "=", "a|b", "k-1", "null", "1"]
+    [
+        "id",
+        "name",
+        "items",
+        "a/b",
+        "a~b",
+        "a.b",
+        "x[0]",
+        "",
+        "cell",
+        "true",
+        'q"',
+        "n?",
+        "=",
+        "a|b",
+        "k-1",
+        "null",
+        "1",
+    ]
 )
 awkward_texts = st.sampled_from(
-    ["-", "", "null", "5", "-0", "1e5", "= x", "a|b", "http://x/1", "http://x/2", "a b c d", "true", " x", "x ", "[1]"]
-    + ["{}", '"q"', "\u2028", "x\ny", "a/b@c d", "\\", "\x7f", "😀", "é" * 9, "<table 1>", "[headgate] items 1-2 of 3"]
+    [
+        "-",
+        "",
+        "null",
+        "5",
+        "-0",
+        "1e5",
+        "= x",
+        "a|b",
+        "http://x/1",
+        "http://x/2",
+        "a b c d",
+        "true",
+        " x",
+        "x ",
+        "[1]",
+        "{}",
+        '"q"',
+        "\u2028",
+        "x\ny",
+        "a/b@c d",
+        "\\",
+        "\x7f",
+        "😀",
+        "é" * 9,
+        "<table 1>",
+        "[headgate] items 1-2 of 3",
+    ]
 )
 scalars = (
     st.none()
@@ -24,13 +68,17 @@ long_texts = st.text(min_size=1, max_size=30).map(lambda text: text * 90) | st.i
 )
 values = st.recursive(
     scalars | long_texts,
-    lambda inner: st.lists(inner, max_size=8)
-    | st.dictionaries(keys, inner, max_size=8)
-    | st.lists(inner, min_size=1, max_size=3).map(lambda items: items * 30),
+    lambda inner: (
+        st.lists(inner, max_size=8)
+        | st.dictionaries(keys, inner, max_size=8)
+        | st.lists(inner, min_size=1, max_size=3).map(lambda items: items * 30)
+    ),
     max_leaves=50,
 )
 small_values = st.recursive(
-    scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4), max_leaves=12
+    scalars,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4),
+    max_leaves=12,
 )
 
 
@@ -61,15 +109,32 @@ rows = (
     | st.lists(keys, min_size=1, max_size=5, unique=True).flatmap(_same_keys)
     | _linked
 )
-tables = rows | st.fixed_dictionaries({"n": scalars, "data": rows, "k": st.dictionaries(keys, rows, max_size=2)})
+tables = rows | st.fixed_dictionaries(
+    {"n": scalars, "data": rows, "k": st.dictionaries(keys, rows, max_size=2)}
+)
 
 texts = (
     st.text()
     | st.text(min_size=1, max_size=60).map(lambda text: text * 200)
     | st.lists(
         st.sampled_from(
-            ["```\n", "# h\n", "para. one two\n\n", "| a | b |\n", "2024-01-01 10:00:00 INFO x\n", "  at foo\n", "\r\n"]
-            + ["é" * 50, "x" * 500, " " * 300, '{"a":1}\n', "a,b,c\n", "[('a', 1), ", "<div>\n", "[headgate] end\n"]
+            [
+                "```\n",
+                "# h\n",
+                "para. one two\n\n",
+                "| a | b |\n",
+                "2024-01-01 10:00:00 INFO x\n",
+                "  at foo\n",
+                "\r\n",
+                "é" * 50,
+                "x" * 500,
+                " " * 300,
+                '{"a":1}\n',
+                "a,b,c\n",
+                "[('a', 1), ",
+                "<div>\n",
+                "[headgate] end\n",
+            ]
         ),
         max_size=300,
     ).map("".join)

@@ -77,7 +77,10 @@ def test_after_a_key_change_old_cursors_still_open_and_new_ones_use_the_first_ke
         KeyRing(NEW).unseal(before, ANN, now_minute=0)
 
 
-@pytest.mark.parametrize("key", [b"", b"short", b"a" * 32, b"my-secret-key-is-long-enough-123", b"changeme-changeme-changeme-12345"])
+@pytest.mark.parametrize(
+    "key",
+    [b"", b"short", b"a" * 32, b"my-secret-key-is-long-enough-123", b"changeme-changeme-changeme-12345"],
+)
 def test_short_and_well_known_keys_are_refused(key: bytes) -> None:
     with pytest.raises(OperatorError):
         KeyRing(key)
@@ -86,4 +89,6 @@ def test_short_and_well_known_keys_are_refused(key: bytes) -> None:
 def test_the_id_of_a_snapshot_depends_on_its_owner() -> None:
     ring = KeyRing(NEW)
     assert ring.snapshot_id(b"data", ANN) == ring.snapshot_id(b"data", ANN)
-    assert ring.snapshot_id(b"data", ANN) != ring.snapshot_id(b"data", Binding("bob", "hostaway", "list_bookings"))
+    assert ring.snapshot_id(b"data", ANN) != ring.snapshot_id(
+        b"data", Binding("bob", "hostaway", "list_bookings")
+    )

@@ -13,7 +13,13 @@ from tests.engine.holding import Held, policy
 
 def rows(count: int = 600) -> list[dict[str, object]]:
     return [
-        {"id": f"R{n:05d}", "status": "ok" if n % 9 else "late", "amount": 10 + n * 37 % 90, "owner": f"user{n % 40}", "note": f"note {n * 7919}"}
+        {
+            "id": f"R{n:05d}",
+            "status": "ok" if n % 9 else "late",
+            "amount": 10 + n * 37 % 90,
+            "owner": f"user{n % 40}",
+            "note": f"note {n * 7919}",
+        }
         for n in range(count)
     ]
 
@@ -33,7 +39,9 @@ def opening(items: list[dict[str, object]]) -> str:
         ({"note": "Fraud suspected by the bank"}, "note=Fraud suspected by the bank"),
     ],
 )
-def test_one_odd_row_among_600_is_shown_with_its_index_and_reason(change: dict[str, object], shown: str) -> None:
+def test_one_odd_row_among_600_is_shown_with_its_index_and_reason(
+    change: dict[str, object], shown: str
+) -> None:
     items = rows()
     items[431] |= change
     found = opening(items)
@@ -53,7 +61,10 @@ def test_rows_that_are_all_alike_give_no_highlights() -> None:
 
 
 def test_one_fatal_line_among_thousands_is_shown_with_its_line_number() -> None:
-    lines = [f"2026-11-15 10:00:{n % 60:02d} INFO [worker-{n % 7}] served request {n} in {n % 50} ms" for n in range(8_000)]
+    lines = [
+        f"2026-11-15 10:00:{n % 60:02d} INFO [worker-{n % 7}] served request {n} in {n % 50} ms"
+        for n in range(8_000)
+    ]
     lines[5_121] = "2026-11-15 10:09:00 FATAL [ledger] imbalance of 1204.55 in shard 12, halting"
     found = Held("\n".join(lines).encode()).opening().highlights
     assert "line 5122: 2026-11-15 10:09:00 FATAL [ledger] imbalance" in found

@@ -11,7 +11,8 @@ from tests.engine.strategies import small_values, spelled
 
 
 @pytest.mark.parametrize(
-    "number", ["1E5", "1.0", "-0", "-0.0", "1e400", "0.10", "123456789012345678901234567890", "1.00000000000000000001"]
+    "number",
+    ["1E5", "1.0", "-0", "-0.0", "1e400", "0.10", "123456789012345678901234567890", "1.00000000000000000001"],
 )
 def test_numbers_stay_as_they_are_written(number: str) -> None:
     assert jsontext.canonical(f'{{"n" : {number} }}'.encode()) == f'{{"n":{number}}}'.encode()
@@ -37,7 +38,9 @@ def test_what_is_not_strict_json_is_refused_with_what_and_where(data: bytes, rea
     assert reason in str(refused.value) or reason == "JSON"
 
 
-@pytest.mark.parametrize("data", [b"[NaN]", b"\xef\xbb\xbf[1]", b'["\xff"]', b"[1] x", b"[" * 10**5, b"12", b'"text"', b""])
+@pytest.mark.parametrize(
+    "data", [b"[NaN]", b"\xef\xbb\xbf[1]", b'["\xff"]', b"[1] x", b"[" * 10**5, b"12", b'"text"', b""]
+)
 def test_what_the_reader_refuses_is_text(data: bytes) -> None:
     assert not Source(data).is_json
 
@@ -51,14 +54,20 @@ def test_duplicate_keys_are_seen_when_an_object_is_opened() -> None:
 
 @pytest.mark.property
 @given(small_values, st.booleans(), st.sampled_from([None, 0, 2]))
-def test_two_spellings_of_a_value_have_one_canonical_text(value: object, ascii_only: bool, indent: int | None) -> None:
+def test_two_spellings_of_a_value_have_one_canonical_text(
+    value: object, ascii_only: bool, indent: int | None
+) -> None:
     first = jsontext.canonical(spelled(value, ascii_only, indent))
     assert first == jsontext.canonical(spelled(value, not ascii_only, None))
     assert json.loads(first) == value
 
 
 @pytest.mark.property
-@given(st.lists(small_values) | st.dictionaries(st.text(), small_values), st.booleans(), st.sampled_from([None, 1]))
+@given(
+    st.lists(small_values) | st.dictionaries(st.text(), small_values),
+    st.booleans(),
+    st.sampled_from([None, 1]),
+)
 def test_children_lie_where_the_index_says(value: object, ascii_only: bool, indent: int | None) -> None:
     data = spelled(value, ascii_only, indent)
     found = jsontext.children(data, 0, len(data))

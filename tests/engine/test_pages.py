@@ -10,7 +10,9 @@ from tests.engine.holding import BINDING, NOW, Held, policy
 
 
 def listing(count: int, size: int = 8) -> bytes:
-    return json.dumps([{"id": n, "name": f"name {n}", "text": f"lorem {n * 7919} ipsum " * size} for n in range(count)]).encode()
+    return json.dumps(
+        [{"id": n, "name": f"name {n}", "text": f"lorem {n * 7919} ipsum " * size} for n in range(count)]
+    ).encode()
 
 
 def test_500_bookings_give_a_first_page_the_total_and_a_cursor() -> None:
@@ -62,8 +64,20 @@ def test_a_limit_over_200_is_refused_in_the_words_of_the_brief(limit: object) ->
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"limit": 0}, {"limit": "x"}, {"limit": True}, {"lines": "9-3"}, {"pages": "0-2"}, {"pages": "1-99"}, {"form": "xml"}]
-    + [{"fields": " , "}, {"path": 7}, {"search": "/(/"}, {"lines": "1-2", "search": "x"}, {"search": "x" * 501}],
+    [
+        {"limit": 0},
+        {"limit": "x"},
+        {"limit": True},
+        {"lines": "9-3"},
+        {"pages": "0-2"},
+        {"pages": "1-99"},
+        {"form": "xml"},
+        {"fields": " , "},
+        {"path": 7},
+        {"search": "/(/"},
+        {"lines": "1-2", "search": "x"},
+        {"search": "x" * 501},
+    ],
 )
 def test_wrong_parameters_are_refused_with_what_is_right(arguments: dict[str, object]) -> None:
     with pytest.raises(BadRequest) as refused:
@@ -99,7 +113,9 @@ def test_an_item_too_big_for_a_page_is_summarised_and_still_walked() -> None:
 
 
 def test_with_a_field_map_a_page_holds_condensed_items_that_lead_to_their_details() -> None:
-    data = json.dumps({"result": [b | {"description": "very long " * 900} for b in bookings(120)["result"]]}).encode()
+    data = json.dumps(
+        {"result": [b | {"description": "very long " * 900} for b in bookings(120)["result"]]}
+    ).encode()
     held = Held(data, policy(4_000, essential_fields=("id", "status", "guest.name", "price.total")))
     reply = held.opening()
     assert reply.record["shown"]["items"] == 50

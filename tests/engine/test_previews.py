@@ -9,7 +9,11 @@ BOOKING = {
     "id": "BK12345",
     "description": "A quiet flat by the river. " * 300,
     "status": "confirmed",
-    "guest": {"name": "John Doe", "email": "john@example.org", "history": [{"stay": n, "note": "x" * 60} for n in range(99)]},
+    "guest": {
+        "name": "John Doe",
+        "email": "john@example.org",
+        "history": [{"stay": n, "note": "x" * 60} for n in range(99)],
+    },
     "amenities": [f"amenity {n}" for n in range(900)],
     "checkInDate": "2025-11-01",
     "totalPrice": 1200.00,
@@ -21,7 +25,13 @@ DATA = json.dumps(BOOKING).encode()
 def test_an_object_over_the_threshold_shows_its_essentials_and_names_its_sections() -> None:
     reply = Held(DATA, policy(2_000)).opening()
     assert reply.record["kind"] == "preview"
-    for essential in ('"id":"BK12345"', '"status":"confirmed"', '"checkInDate":"2025-11-01"', '"totalPrice":1200.0', "John Doe"):
+    for essential in (
+        '"id":"BK12345"',
+        '"status":"confirmed"',
+        '"checkInDate":"2025-11-01"',
+        '"totalPrice":1200.0',
+        "John Doe",
+    ):
         assert essential in reply.content, essential
     assert {"/amenities", "/price/breakdown"} <= set(reply.record["detailsAvailable"]["sections"])
     assert reply.record["totalFields"] == 8
@@ -72,7 +82,10 @@ def test_without_summaries_an_object_goes_whole_up_to_the_hard_cap_and_in_parts_
 
 
 def test_an_excerpt_begins_with_the_first_sentence_and_prefers_sentences_that_matter() -> None:
-    text = "First things first. Nothing here. The price is high. Nothing there. Check-in at three. " + "More and more. " * 50
+    text = (
+        "First things first. Nothing here. The price is high. Nothing there. Check-in at three. "
+        + "More and more. " * 50
+    )
     kept = excerpt(text, 70, ("price", "check-in"))
     assert kept.text == "First things first. The price is high. Check-in at three."
     assert kept.more_words > 90

@@ -49,7 +49,9 @@ def columns(value: object) -> str:
 
 
 def test_columns_state_their_counts_and_hoist_what_every_row_shares() -> None:
-    rows = [{"id": f"BK-{n}", "guest": {"name": name}, "cur": "EUR"} for n, name in enumerate(["Ann", "Bo", None])]
+    rows = [
+        {"id": f"BK-{n}", "guest": {"name": name}, "cur": "EUR"} for n, name in enumerate(["Ann", "Bo", None])
+    ]
     assert columns({"total": 3, "rows": rows}).split("\n") == [
         '{"total":3,"rows":<table 1>}',
         'table 1: 3 rows, 3 columns; columns with "=" hold for every row and are left out of the rows; empty = null',
@@ -61,8 +63,13 @@ def test_columns_state_their_counts_and_hoist_what_every_row_shares() -> None:
 
 
 def test_columns_made_of_others_are_said_once() -> None:
-    rows = [{"n": 100 + n, "url": f"https://x.org/i/{100 + n}", "c": f"https://x.org/i/{100 + n}/comments"} for n in range(3)]
-    assert columns(rows).split("\n")[1] == 'n|url="https://x.org/i/"+n|c=url+"/comments"' or "n" in columns(rows)
+    rows = [
+        {"n": 100 + n, "url": f"https://x.org/i/{100 + n}", "c": f"https://x.org/i/{100 + n}/comments"}
+        for n in range(3)
+    ]
+    assert columns(rows).split("\n")[1] == 'n|url="https://x.org/i/"+n|c=url+"/comments"' or "n" in columns(
+        rows
+    )
     assert columns(rows).split("\n")[2:] == ["100", "101", "102"]
 
 

@@ -9,7 +9,9 @@ from headgate.testing import bookings
 from tests.engine.holding import Held, policy, rebuilt
 
 BOOKINGS = json.dumps(bookings(500)).encode()
-LOG = "".join(f"2026-11-15 10:{n // 60 % 60:02d}:{n % 60:02d} INFO request {n} served\n" for n in range(10_000)).encode()
+LOG = "".join(
+    f"2026-11-15 10:{n // 60 % 60:02d}:{n % 60:02d} INFO request {n} served\n" for n in range(10_000)
+).encode()
 
 
 def test_chosen_fields_keep_siblings_together_in_source_order() -> None:
@@ -65,7 +67,10 @@ def test_a_range_of_lines_beyond_the_budget_goes_on_with_a_cursor() -> None:
     held = Held(LOG)
     replies = held.follow(held.ask(lines="2000-4000"))
     assert len(replies) > 2
-    assert "".join(reply.content for reply in replies).encode() == b"\n".join(LOG.split(b"\n")[1_999:4_000]) + b"\n"
+    assert (
+        "".join(reply.content for reply in replies).encode()
+        == b"\n".join(LOG.split(b"\n")[1_999:4_000]) + b"\n"
+    )
     assert all(held.tokens(reply) <= 4_000 for reply in replies)
 
 
@@ -91,14 +96,17 @@ def test_search_words_must_all_occur_and_patterns_are_regular_expressions() -> N
 def test_search_in_text_shows_lines_with_numbers_and_context() -> None:
     reply = Held(LOG).ask(search="/request 77 /")
     assert reply.content.split("\n") == [
-        f"{n + 1}{':' if n == 77 else '-'}2026-11-15 10:01:{n - 60} INFO request {n} served" for n in range(75, 80)
+        f"{n + 1}{':' if n == 77 else '-'}2026-11-15 10:01:{n - 60} INFO request {n} served"
+        for n in range(75, 80)
     ]
 
 
 def test_search_goes_on_through_all_hits_within_the_budget() -> None:
     held = Held(LOG, policy(1_000))
     replies = held.follow(held.ask(search="/request [0-9]*7 /"))
-    assert sum(reply.record["shown"]["hits"] for reply in replies) == replies[0].record["total"]["hits"] == 1_000
+    assert (
+        sum(reply.record["shown"]["hits"] for reply in replies) == replies[0].record["total"]["hits"] == 1_000
+    )
     assert all(held.tokens(reply) <= 1_000 for reply in replies)
 
 

@@ -10,12 +10,17 @@ from headgate.engine.textkind import TextKind, text_kind
 from tests.engine.holding import Held, policy, rebuilt
 
 SHORT_LOG = "".join(f"10:00:{n % 60:02d} INFO ok {n}\n" for n in range(10_000)).encode()
-ENTRY = "2026-11-15 10:00:00,{:03d} ERROR worker job {} failed\nTraceback (most recent call last):\n  File \"x.py\", line {}\n    run()\nValueError: bad {}\n"
+ENTRY = (
+    "2026-11-15 10:00:00,{:03d} ERROR worker job {} failed\n"
+    'Traceback (most recent call last):\n  File "x.py", line {}\n    run()\nValueError: bad {}\n'
+)
 TRACES = "".join(ENTRY.format(n % 1_000, n, n, n) for n in range(900)).encode()
-PROSE = " ".join(f"This is sentence number {n}, and it says a thing or two about water." for n in range(3_000)).encode()
+PROSE = " ".join(
+    f"This is sentence number {n}, and it says a thing or two about water." for n in range(3_000)
+).encode()
+CODE = "```python\nfor x in range(9):\n    print(x)\n\nprint('done')\n```\n\n"
 MARKDOWN = "".join(
-    f"## Part {n}\n\nSome words about part {n}. And some more of them.\n\n```python\nfor x in range({n}):\n    print(x)\n\nprint('done')\n```\n\n"
-    for n in range(400)
+    f"## Part {n}\n\nSome words about part {n}. And some more.\n\n{CODE}" for n in range(400)
 ).encode()
 
 
@@ -80,7 +85,11 @@ def test_one_endless_line_is_cut_between_words_and_characters() -> None:
         (TextKind.LOG, b"Nov 15 10:00:00 host sshd[1]: accepted\n" * 40),
         (TextKind.LOG, b"level=info msg=ok\n" * 40),
         (TextKind.LOG, b"web-1  | INFO started\n" * 40),
-        (TextKind.TRACE, b"x\nTraceback (most recent call last):\n  File \"a.py\", line 1, in f\n    f()\nKeyError: 1\n\n" * 20),
+        (
+            TextKind.TRACE,
+            b'x\nTraceback (most recent call last):\n  File "a.py", line 1, in f\n    f()\nKeyError: 1\n\n'
+            * 20,
+        ),
         (TextKind.JSON_LINES, b'{"level":"info","n":1}\n' * 40),
         (TextKind.MARKDOWN, MARKDOWN),
         (TextKind.HTML, b"<!DOCTYPE html>\n<html><body>\n<p>hi</p>\n" * 20),

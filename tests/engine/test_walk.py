@@ -17,7 +17,9 @@ from tests.engine.strategies import documents
     family=st.sampled_from(["o200k", "claude", "chars4"]),
     form=st.sampled_from(["auto", "json", "columns", "table", "lines"]),
 )
-def test_any_answer_at_any_budget_is_walked_back_exactly(data: bytes, budget: int, family: str, form: str) -> None:
+def test_any_answer_at_any_budget_is_walked_back_exactly(
+    data: bytes, budget: int, family: str, form: str
+) -> None:
     held = Held(data, policy(budget, family, form=form))
     replies = held.walk()
     assert all(held.tokens(reply) <= budget for reply in replies)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from headgate.app import ring_beside
-from headgate.cli.options import BINDING
+from headgate.cli.options import BINDING, Commands
 from headgate.cli.output import print_json
 from headgate.engine.cursor import Cursor, peek
 from headgate.errors import CursorError
@@ -17,7 +17,7 @@ _EXAMPLE: Final = """example:
 """
 
 
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_parser(commands: Commands) -> None:
     parser = commands.add_parser(
         "cursor",
         help="decode a cursor",

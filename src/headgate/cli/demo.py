@@ -6,6 +6,7 @@ import sys
 from typing import Final
 
 from headgate.app import Protection, process_ring
+from headgate.cli.options import Commands
 from headgate.cli.output import write_text
 from headgate.engine.cursor import Binding
 from headgate.engine.policy import Policy
@@ -21,7 +22,7 @@ _NOW: Final = 1_800_000_000.0
 _SHOWN_LINES: Final = 14
 
 
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_parser(commands: Commands) -> None:
     parser = commands.add_parser(
         "demo",
         help="see what the engine does to a large answer",
@@ -42,7 +43,10 @@ def run(_: argparse.Namespace) -> int:
         raise AssertionError("the demo's answer is far over the budget")
     before = policy.estimator.count(data)
     lines = reply.text.split("\n")
-    write_text("\n".join(line[:160] for line in lines[:_SHOWN_LINES]) + f"\n… {len(lines) - _SHOWN_LINES} more lines\n\n")
+    write_text(
+        "\n".join(line[:160] for line in lines[:_SHOWN_LINES])
+        + f"\n… {len(lines) - _SHOWN_LINES} more lines\n\n"
+    )
     rebuilder = Rebuilder()
     rebuilder.feed(reply)
     spent = [reply.record["estimatedTokens"]]

@@ -2,6 +2,7 @@
 
 import argparse
 from dataclasses import replace
+from typing import TypeAlias
 
 from headgate.app import Protection, ring_beside
 from headgate.engine.cursor import Binding
@@ -13,17 +14,27 @@ from headgate.errors import BadRequest
 from headgate.platform import state_dir
 from headgate.store import FileStore
 
-Commands = "argparse._SubParsersAction[argparse.ArgumentParser]"
+# argparse has no public name for what add_subparsers returns.
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # pyright: ignore[reportPrivateUsage]
 
 BINDING = Binding("cli", "file", "reduce")
 
 
 def add_budget_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("budget")
-    group.add_argument("--budget", type=int, metavar="N", help=f"tokens per reply, at least {MIN_BUDGET} (default: 4000, text 2000)")
+    group.add_argument(
+        "--budget",
+        type=int,
+        metavar="N",
+        help=f"tokens per reply, at least {MIN_BUDGET} (default: 4000, text 2000)",
+    )
     group.add_argument("--family", choices=FAMILIES, help="token family to count in (default: claude)")
-    group.add_argument("--model", metavar="NAME", help="model whose family to count in, such as gpt-5 or claude-sonnet-5")
-    group.add_argument("--multiplier", type=float, default=1.0, metavar="X", help="correct every token count by this factor")
+    group.add_argument(
+        "--model", metavar="NAME", help="model whose family to count in, such as gpt-5 or claude-sonnet-5"
+    )
+    group.add_argument(
+        "--multiplier", type=float, default=1.0, metavar="X", help="correct every token count by this factor"
+    )
 
 
 def add_view_options(parser: argparse.ArgumentParser) -> None:
@@ -31,10 +42,16 @@ def add_view_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--format", dest="form", choices=(AUTO, *FORMS), help="lossless form to write JSON in")
     group.add_argument("--limit", metavar="N", help="items on a page (default 50, at most 200)")
     group.add_argument("--fields", metavar="A,B.C", help="only these fields of each item")
-    group.add_argument("--path", metavar="POINTER", help='only what a JSON Pointer leads to, such as "/result/17/price"')
+    group.add_argument(
+        "--path", metavar="POINTER", help='only what a JSON Pointer leads to, such as "/result/17/price"'
+    )
     group.add_argument("--lines", metavar="A-B", help="only these lines of a text")
-    group.add_argument("--search", metavar="WORDS", help="only items or lines with these words, or matching /pattern/")
-    group.add_argument("--pages", metavar="A-B", help="several pages (or chunks) in one reply, within the hard cap")
+    group.add_argument(
+        "--search", metavar="WORDS", help="only items or lines with these words, or matching /pattern/"
+    )
+    group.add_argument(
+        "--pages", metavar="A-B", help="several pages (or chunks) in one reply, within the hard cap"
+    )
 
 
 def make_policy(options: argparse.Namespace) -> Policy:

@@ -6,6 +6,7 @@ from typing import Final
 
 from headgate.cli.options import (
     BINDING,
+    Commands,
     add_budget_options,
     add_view_options,
     make_policy,
@@ -20,7 +21,7 @@ _EXAMPLE: Final = """example:
 """
 
 
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_parser(commands: Commands) -> None:
     parser = commands.add_parser(
         "read",
         help="go on from a cursor",

@@ -10,6 +10,7 @@ from typing import Final
 from headgate.app import Protection
 from headgate.cli.options import (
     BINDING,
+    Commands,
     add_budget_options,
     add_view_options,
     make_policy,
@@ -33,7 +34,7 @@ _EXAMPLE: Final = """example:
 """
 
 
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_parser(commands: Commands) -> None:
     parser = commands.add_parser(
         "reduce",
         help="fit a file or standard input into a token budget",
@@ -44,9 +45,13 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("file", metavar="FILE", help="file to read, - for standard input")
     add_budget_options(parser)
     add_view_options(parser)
-    parser.add_argument("--highlights", choices=("on", "off"), default="on", help="show what stands out (default: on)")
+    parser.add_argument(
+        "--highlights", choices=("on", "off"), default="on", help="show what stands out (default: on)"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object per reply")
-    parser.add_argument("--walk", action="store_true", help="follow every cursor to the end and check that nothing is missing")
+    parser.add_argument(
+        "--walk", action="store_true", help="follow every cursor to the end and check that nothing is missing"
+    )
     parser.set_defaults(run=run)
 
 
@@ -61,7 +66,9 @@ def run(options: argparse.Namespace) -> int:
     protection = make_protection(policy)
     if options.walk:
         if _selects(request):
-            raise BadRequest("--walk follows the whole answer: leave out --fields, --path, --lines, --search and --pages")
+            raise BadRequest(
+                "--walk follows the whole answer: leave out --fields, --path, --lines, --search and --pages"
+            )
         return _walk(protection, data, as_json=options.json)
     if _selects(request):
         print_reply(protection.select(data, BINDING, request, time.time()), as_json=options.json)
@@ -103,7 +110,9 @@ def _check_form(data: bytes, form: str) -> None:
 
 
 def _selects(request: Request) -> bool:
-    return bool(request.fields or request.path is not None or request.lines or request.search or request.pages)
+    return bool(
+        request.fields or request.path is not None or request.lines or request.search or request.pages
+    )
 
 
 def _print_untouched(data: bytes, protection: Protection, form: str, *, as_json: bool) -> None:

@@ -25,7 +25,9 @@ class Bounds:
 
 
 class SnapshotStore(Protocol):
-    def put(self, principal: str, snapshot: bytes, source: Source, expires_minute: int, now_minute: int) -> bool:
+    def put(
+        self, principal: str, snapshot: bytes, source: Source, expires_minute: int, now_minute: int
+    ) -> bool:
         """Hold an answer; False if it is larger than a principal may hold."""
         ...
 

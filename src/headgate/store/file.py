@@ -32,7 +32,9 @@ class FileStore:
         """The snapshot in use, so that a walk does not read and open it again for every page."""
         make_private_dir(folder)
 
-    def put(self, principal: str, snapshot: bytes, source: Source, expires_minute: int, now_minute: int) -> bool:
+    def put(
+        self, principal: str, snapshot: bytes, source: Source, expires_minute: int, now_minute: int
+    ) -> bool:
         if len(source.data) > self._bounds.per_principal_bytes:
             return False
         self.sweep(now_minute)
@@ -99,7 +101,10 @@ class FileStore:
 
     def _evict(self, home: Path) -> None:
         """Least recently used out first: of the one who put, then of everyone."""
-        for folder, bound in ((home, self._bounds.per_principal_bytes), (self._folder, self._bounds.total_bytes)):
+        for folder, bound in (
+            (home, self._bounds.per_principal_bytes),
+            (self._folder, self._bounds.total_bytes),
+        ):
             entries = sorted(self._entries(folder), key=lambda entry: entry.used)
             total = sum(entry.size for entry in entries)
             for entry in entries:

@@ -26,7 +26,9 @@ class MemoryStore:
         self._bytes_of: dict[str, int] = {}
         self._lock = Lock()
 
-    def put(self, principal: str, snapshot: bytes, source: Source, expires_minute: int, now_minute: int) -> bool:
+    def put(
+        self, principal: str, snapshot: bytes, source: Source, expires_minute: int, now_minute: int
+    ) -> bool:
         size = len(source.data)
         if size > self._bounds.per_principal_bytes:
             return False

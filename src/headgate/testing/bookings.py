@@ -4,11 +4,47 @@ import random
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 
-_FIRST: Final = ("Ana", "Bashir", "Chloe", "Dmitri", "Esi", "Farah", "Goran", "Hana", "Ivo", "Jun", "Kemi", "Liam")
-_LAST: Final = ("Almeida", "Brandt", "Costa", "Diallo", "Eklund", "Ferrari", "Garcia", "Haas", "Ito", "Jansen", "Kaya")
+_FIRST: Final = (
+    "Ana",
+    "Bashir",
+    "Chloe",
+    "Dmitri",
+    "Esi",
+    "Farah",
+    "Goran",
+    "Hana",
+    "Ivo",
+    "Jun",
+    "Kemi",
+    "Liam",
+)
+_LAST: Final = (
+    "Almeida",
+    "Brandt",
+    "Costa",
+    "Diallo",
+    "Eklund",
+    "Ferrari",
+    "Garcia",
+    "Haas",
+    "Ito",
+    "Jansen",
+    "Kaya",
+)
 _CHANNELS: Final = ("airbnb", "booking.com", "direct", "expedia", "vrbo")
 _COUNTRIES: Final = ("BR", "DE", "ES", "FR", "IT", "JP", "NL", "PT", "SE", "US")
-_NOTES: Final = (None, None, None, None, None, None, None, "Late arrival", "Needs a baby bed", "Quiet room, please")
+_NOTES: Final = (
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    "Late arrival",
+    "Needs a baby bed",
+    "Quiet room, please",
+)
 
 
 def bookings(count: int = 500, seed: int = 7) -> dict[str, Any]:
@@ -16,7 +52,10 @@ def bookings(count: int = 500, seed: int = 7) -> dict[str, Any]:
     chance = random.Random(seed)  # noqa: S311  # made-up data, not secrets
     rows = [_booking(chance, number) for number in range(count)]
     for number in range(count * 3 // 10, count, 250):
-        rows[number] |= {"status": "payment_failed", "notes": f"Chargeback CB-{number:05d} opened by the bank"}
+        rows[number] |= {
+            "status": "payment_failed",
+            "notes": f"Chargeback CB-{number:05d} opened by the bank",
+        }
         rows[number]["price"]["total"] = 98_500.0 + number
     return {"status": "success", "count": count, "result": rows, "nextPageToken": f"p-{seed:04d}"}
 
