@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from headgate.engine.render import columns, columns_reader, lines, table, toon
+from headgate.engine.render import bare, columns, columns_reader, lines, table, toon
 from headgate.engine.tokens import Estimator
 
 MARGIN: Final = 0.97
@@ -31,6 +31,7 @@ FORMS: Final = {
     "columns": Form(columns.encode, columns_reader.decode),
     "table": Form(table.encode, table.decode),
     "lines": Form(lines.encode, lines.decode),
+    "bare": Form(bare.encode, bare.decode),
     "toon": Form(toon.encode, toon.decode),
 }
 AUTO: Final = "auto"
@@ -55,16 +56,21 @@ def render(raw: bytes, form: str, estimator: Estimator) -> Rendered:
 def choose(raw: bytes, estimator: Estimator) -> Rendered:
     """The form with the fewest tokens; never worse than JSON."""
     plain = Rendered("json", raw.decode())
-    name, text = _compact(raw)
-    if text is None:
-        return plain
-    share = estimator.table(text) / max(estimator.table(raw), 1)
+    best = _compact(raw, estimator)
+    share = estimator.table(best.text) / max(estimator.table(raw), 1)
     if share > _CLEAR:
         # Too close for the table, which errs on each form in its own way: count both.
-        share = estimator.count(text) / max(estimator.count(raw), 1)
-    return Rendered(name, text) if share < MARGIN else plain
+        share = estimator.count(best.text) / max(estimator.count(raw), 1)
+    return best if share < MARGIN else plain
 
 
-def _compact(raw: bytes) -> tuple[str, str | None]:
+def _compact(raw: bytes, estimator: Estimator) -> Rendered:
+    """Tables as columns; what has none, without needless quotes or, if a list, one item a line."""
     text = columns.encode(raw)
-    return ("columns", text) if text is not None else ("lines", lines.encode(raw) if raw[:1] == b"[" else None)
+    if text is not None:
+        return Rendered("columns", text)
+    best = Rendered("bare", bare.encode(raw))
+    listed = lines.encode(raw) if raw[:1] == b"[" else None
+    if listed is not None and estimator.table(listed) < estimator.table(best.text):
+        return Rendered("lines", listed)
+    return best
