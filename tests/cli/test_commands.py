@@ -107,6 +107,7 @@ def test_a_view_of_a_file_is_one_command(run: Run, booked: Path) -> None:
         (["reduce", "missing.json"], b"", b"missing.json: no such file"),
         (["reduce", "."], b"", b".: is a directory"),
         (["reduce", "-"], b"\x00\x01\x02", b"-: binary, not text or JSON"),
+        (["reduce", "-"], bytes(range(128, 256)) * 40, b"-: binary, not text or JSON"),
         (["reduce", "-", "--format", "json"], b"plain text", b"--format json needs JSON, and this is not"),
         (["reduce", "-", "--format", "columns"], b'{"a":1,"a":2}', b'duplicate key "a"'),
         (["reduce", "-", "--format", "json"], b"[NaN]", b"NaN is not JSON"),

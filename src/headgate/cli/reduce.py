@@ -97,9 +97,15 @@ def read_input(name: str) -> bytes:
         raise InputError(f"{name}: cannot be read: {error.strerror}") from None
     if len(data) > MAX_INPUT_BYTES:
         raise InputError(f"{name}: larger than {MAX_INPUT_BYTES >> 20} MiB")
-    if b"\x00" in data:
+    if _is_binary(data):
         raise InputError(f"{name}: binary, not text or JSON")
     return data
+
+
+def _is_binary(data: bytes) -> bool:
+    """A zero byte, or more than a tenth of the beginning that is not UTF-8: a few odd bytes in a log are no reason."""
+    broken = data[:8_192].decode("utf-8", "replace").count("\ufffd")
+    return b"\x00" in data or broken * 10 > min(len(data), 8_192)
 
 
 def _check_form(data: bytes, form: str) -> None:
@@ -144,12 +150,19 @@ def _walk(protection: Protection, data: bytes, *, as_json: bool) -> int:
         rebuilder.feed(reply)
         count += 1
         progress.show(rebuilder.received_bytes, f"{count:,} replies")
-        following = reply.record.get("nextCursor")
+        following = next_on_walk(reply)
         if following is None:
             break
         reply = protection.read(following, BINDING, Request(), time.time())
     progress.end()
     return _verdict(rebuilder, data, count)
+
+
+def next_on_walk(reply: Reply) -> str | None:
+    """The cursor that leads to all that is left: behind a derived view, the one of the complete walk."""
+    if reply.record.get("derived"):
+        return reply.record["detailsAvailable"]["cursor"]
+    return reply.record.get("nextCursor")
 
 
 def _verdict(rebuilder: Rebuilder, data: bytes, count: int) -> int:
@@ -161,6 +174,3 @@ def _verdict(rebuilder: Rebuilder, data: bytes, count: int) -> int:
         return 1
     sys.stderr.write(f"headgate: {count:,} replies, {'equal to' if same else 'NOT equal to'} the original\n")
     return 0 if same else 1
-
-
-__all__ = ["Reply", "add_parser", "read_input", "run"]
