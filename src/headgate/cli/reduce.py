@@ -105,7 +105,7 @@ def read_input(name: str) -> bytes:
 def _is_binary(data: bytes) -> bool:
     """A zero byte, or more than a tenth of the beginning that is not UTF-8: a few odd bytes in a log are no reason."""
     broken = data[:8_192].decode("utf-8", "replace").count("\ufffd")
-    return b"\x00" in data or broken * 10 > min(len(data), 8_192)
+    return b"\x00" in data or broken > max(32, min(len(data), 8_192) // 10)
 
 
 def _check_form(data: bytes, form: str) -> None:
