@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from headgate.cli import build_parser
+from headgate.cli.commands import build_parser
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -3,7 +3,6 @@
 import os
 import secrets
 from base64 import b64decode
-from binascii import Error as Base64Error
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -94,8 +93,8 @@ def ring_from_environment() -> KeyRing | None:
     if not text:
         return None
     try:
-        return KeyRing(*(b64decode(part.strip(), validate=True) for part in text.split(",")))
-    except Base64Error:
+        return KeyRing(*(b64decode(part, validate=True) for part in text.replace(",", " ").split()))
+    except ValueError:
         raise OperatorError(
             f"{KEY_VARIABLE} must be base64, such as the output of: openssl rand -base64 32"
         ) from None
@@ -111,10 +110,13 @@ def ring_beside(folder: Path) -> KeyRing:
     given = ring_from_environment()
     if given is not None:
         return given
-    make_private_dir(folder)
-    path = folder / "cursor.key"
+    home = folder / "keys"
+    make_private_dir(home)
+    path = home / "cursor.key"
     if not path.exists():
         create_private(path, secrets.token_bytes(32))
+    if not path.is_file():
+        raise OperatorError(f"{path} should be the file with the cursor key, and is not a file")
     if not is_private(path):
         raise OperatorError(f"{path} can be read by others: chmod 600 {path}")
     key = path.read_bytes()

@@ -5,6 +5,9 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from headgate.errors import OperatorError
+
+DRAFT: Final = ".tmp"
 _POSIX: Final = os.name == "posix"
 
 
@@ -13,31 +16,40 @@ def state_dir() -> Path:
     chosen = os.environ.get("HEADGATE_STATE_DIR")
     if chosen:
         return Path(chosen)
+    try:
+        home = Path.home()
+    except RuntimeError:
+        raise OperatorError("there is no home folder to keep state in: set HEADGATE_STATE_DIR") from None
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", str(Path.home() / "AppData" / "Local"))) / "headgate"
+        return Path(os.environ.get("LOCALAPPDATA", str(home / "AppData" / "Local"))) / "headgate"
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "headgate"
-    return Path(os.environ.get("XDG_STATE_HOME", str(Path.home() / ".local" / "state"))) / "headgate"
+        return home / "Library" / "Application Support" / "headgate"
+    return Path(os.environ.get("XDG_STATE_HOME", str(home / ".local" / "state"))) / "headgate"
 
 
 def make_private_dir(path: Path) -> None:
-    """A folder only its owner can look into, also when it was there before."""
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if _POSIX:
-        path.chmod(0o700)
+    """A folder of ours that only its owner can look into. What holds it may be anyone's and is left as it is."""
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if _POSIX:
+            path.chmod(0o700)
+    except OSError as error:
+        raise OperatorError(f"{path}: cannot keep state there: {error.strerror} (HEADGATE_STATE_DIR moves it)") from None
 
 
 def write_private(path: Path, data: bytes) -> None:
     """Put a file in place whole or not at all, readable by its owner only."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
+    draft = path.with_name(f".{path.name}.{os.getpid()}{DRAFT}")
     try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
         draft.replace(path)
-    except OSError:
+    except OSError as error:
+        raise OperatorError(f"{path.parent}: cannot be written: {error.strerror}") from None
+    finally:
+        # Also when interrupted: a draft would count for nobody and stay for good.
         draft.unlink(missing_ok=True)
-        raise
 
 
 def create_private(path: Path, data: bytes) -> None:

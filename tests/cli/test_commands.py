@@ -153,7 +153,7 @@ def test_the_key_is_kept_private_and_a_readable_one_is_refused(
     run: Run, booked: Path, tmp_path: Path
 ) -> None:
     run("reduce", str(booked))
-    key = tmp_path / "state" / "cursor.key"
+    key = tmp_path / "state" / "keys" / "cursor.key"
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     assert stat.S_IMODE((tmp_path / "state" / "snapshots").stat().st_mode) == 0o700
     key.chmod(0o644)

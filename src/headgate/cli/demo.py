@@ -2,10 +2,10 @@
 
 import argparse
 import json
-import sys
 from typing import Final
 
 from headgate.app import Protection, process_ring
+from headgate.cli import complain
 from headgate.cli.options import Commands
 from headgate.cli.output import write_text
 from headgate.engine.cursor import Binding
@@ -63,5 +63,5 @@ def run(_: argparse.Namespace) -> int:
         f"{'everything, if read':24}{sum(spent):>9,} tokens in {len(spent)} replies ({1 - sum(spent) / before:.0%} less), "
         f"{'nothing lost' if same else 'NOT the same'}\n"
     )
-    sys.stderr.write("Try it on a file of your own: headgate reduce FILE\n")
+    complain("try it on a file of your own: headgate reduce FILE")
     return 0 if same else 1

@@ -17,6 +17,7 @@ from headgate.store import FileStore
 # argparse has no public name for what add_subparsers returns.
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # pyright: ignore[reportPrivateUsage]
 
+MAX_MULTIPLIER = 20
 BINDING = Binding("cli", "file", "reduce")
 
 
@@ -57,6 +58,8 @@ def add_view_options(parser: argparse.ArgumentParser) -> None:
 def make_policy(options: argparse.Namespace) -> Policy:
     family = options.family or (family_of(options.model) if options.model else "claude")
     try:
+        if not 0 < options.multiplier <= MAX_MULTIPLIER:
+            raise BadRequest(f"--multiplier must be a positive number up to {MAX_MULTIPLIER}")
         policy = Policy(estimator=Estimator(family, options.multiplier))
         if options.budget is None:
             return policy

@@ -34,7 +34,7 @@ class Progress:
     def __init__(self, total: int) -> None:
         self._total = max(total, 1)
         self._shown = -1
-        self._live = sys.stderr.isatty()
+        self._live = sys.stderr is not None and sys.stderr.isatty()
 
     def show(self, done: int, note: str) -> None:
         share = min(done / self._total, 1.0)

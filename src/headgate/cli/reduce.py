@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from headgate.app import Protection
+from headgate.cli import complain
 from headgate.cli.options import (
     BINDING,
     Commands,
@@ -60,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     request = make_request(options, policy)
     if request.limit:
         policy = replace(policy, page_size=request.limit)
-    data = read_input(options.file)
+    data = read_input(options.file or "''")
     if options.form and options.form != AUTO:
         _check_form(data, options.form)
     protection = make_protection(policy)
@@ -69,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
             raise BadRequest(
                 "--walk follows the whole answer: leave out --fields, --path, --lines, --search and --pages"
             )
-        return _walk(protection, data, as_json=options.json)
+        return _walk(protection, data, options.form or "", as_json=options.json)
     if _selects(request):
         print_reply(protection.select(data, BINDING, request, time.time()), as_json=options.json)
         return 0
@@ -85,6 +86,8 @@ def read_input(name: str) -> bytes:
     """The bytes of a file or of standard input; anything that cannot be text is refused in one clear line."""
     try:
         if name == "-":
+            if sys.stdin is None:
+                raise InputError("standard input is closed")
             data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
         else:
             with Path(name).open("rb") as file:
@@ -137,10 +140,10 @@ def _print_untouched(data: bytes, protection: Protection, form: str, *, as_json:
         write_bytes(shown)
 
 
-def _walk(protection: Protection, data: bytes, *, as_json: bool) -> int:
+def _walk(protection: Protection, data: bytes, form: str, *, as_json: bool) -> int:
     reply = protection.protect(data, BINDING, time.time())
     if reply is None:
-        _print_untouched(data, protection, "", as_json=as_json)
+        _print_untouched(data, protection, form, as_json=as_json)
         return 0
     rebuilder = Rebuilder()
     progress = Progress(reply.record["total"]["bytes"])
@@ -170,7 +173,7 @@ def _verdict(rebuilder: Rebuilder, data: bytes, count: int) -> int:
     try:
         same = rebuilder.answer() == expected
     except InputError as error:
-        sys.stderr.write(f"headgate: the walk of {count:,} replies is incomplete: {error}\n")
+        complain(f"the walk of {count:,} replies is incomplete: {error}")
         return 1
-    sys.stderr.write(f"headgate: {count:,} replies, {'equal to' if same else 'NOT equal to'} the original\n")
+    complain(f"{count:,} replies, {'equal to' if same else 'NOT equal to'} the original")
     return 0 if same else 1

@@ -53,7 +53,7 @@ def parse_request(
 def _limit(value: object, most: int) -> int:
     if value is None:
         return 0
-    if isinstance(value, str) and value.strip().isdigit():
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,9}", value.strip()):
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise BadRequest(f"limit must be a whole number from 1 to {most}")

@@ -6,13 +6,15 @@ a rename; whatever another process removes in between is simply gone.
 """
 
 import os
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from headgate.engine.source import Source
-from headgate.platform import make_private_dir, write_private
+from headgate.platform import DRAFT, make_private_dir, write_private
 from headgate.store.contract import Bounds
 
 
@@ -30,6 +32,7 @@ class FileStore:
         self._bounds = bounds or Bounds()
         self._last: tuple[Path, Source] | None = None
         """The snapshot in use, so that a walk does not read and open it again for every page."""
+        self._swept = -1
         make_private_dir(folder)
 
     def put(
@@ -37,8 +40,11 @@ class FileStore:
     ) -> bool:
         if len(source.data) > self._bounds.per_principal_bytes:
             return False
-        self.sweep(now_minute)
+        if self._swept != now_minute:
+            self.sweep(now_minute)
         home = self._home(principal)
+        if self._last is not None and self._last[0] == home / f"{snapshot.hex()}-{expires_minute}.data":
+            return True
         make_private_dir(home)
         known = self._find(principal, snapshot)
         path = home / f"{snapshot.hex()}-{expires_minute}.data"
@@ -84,6 +90,12 @@ class FileStore:
         expired = [entry for entry in self._entries(self._folder) if entry.expires_minute < now_minute]
         for entry in expired:
             self._drop(entry)
+        self._swept = now_minute
+        for draft in self._folder.rglob(f".*{DRAFT}"):
+            # Left by a process that was killed while writing; a live one needs far less than an hour.
+            with suppress(FileNotFoundError):
+                if draft.stat().st_mtime < time.time() - 3_600:
+                    draft.unlink()
         return len(expired)
 
     def _home(self, principal: str) -> Path:
