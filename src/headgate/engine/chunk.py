@@ -61,7 +61,7 @@ class LongText:
 
     @cached_property
     def newlines(self) -> Sequence[int]:
-        import numpy as np  # noqa: PLC0415  # loaded by the first long text only
+        import numpy as np  # loaded by the first long text only
 
         return np.flatnonzero(np.frombuffer(self.data, np.uint8) == 10)  # type: ignore[return-value]
 

@@ -9,7 +9,7 @@ from headgate.engine.tokens import Estimator
 
 BLOCK: Final = 256
 _SLICES: Final = 5
-_SLICE_BYTES: Final = 2_048
+_SLICE_BLOCKS: Final = 8
 
 
 class CostCurve:
@@ -18,7 +18,7 @@ class CostCurve:
     def __init__(self, data: bytes, estimator: Estimator) -> None:
         self._sums = _block_sums(data, estimator)
         self._bytes = len(data)
-        self.scale = _scale(data, estimator)
+        self.scale = _scale(data, self._sums, estimator)
 
     def reach(self, start: int, budget: float) -> int:
         """How far from `start` a text of about `budget` tokens goes."""
@@ -44,12 +44,13 @@ def _block_sums(data: bytes, estimator: Estimator) -> list[float]:
     return [0.0, *accumulate(tokens_by_block(data, estimator.family, BLOCK))]
 
 
-def _scale(data: bytes, estimator: Estimator) -> float:
+def _scale(data: bytes, sums: list[float], estimator: Estimator) -> float:
     """The highest ratio of ceiling to table over a few slices: a cut by it seldom has to be taken back."""
-    if len(data) <= _SLICES * _SLICE_BYTES:
-        slices = [data]
-    else:
-        stride = (len(data) - _SLICE_BYTES) // (_SLICES - 1)
-        slices = [data[i * stride : i * stride + _SLICE_BYTES] for i in range(_SLICES)]
-    ratios = [estimator.ceiling(part) / max(estimator.table(part), 1) for part in slices]
-    return max(*ratios, 0.05) if len(ratios) > 1 else max(ratios[0], 0.05)
+    blocks = len(sums) - 1
+    width = min(_SLICE_BLOCKS, blocks)
+    starts = {(blocks - width) * number // (_SLICES - 1) for number in range(_SLICES)}
+    ratios = [
+        estimator.ceiling(data[at * BLOCK : (at + width) * BLOCK]) / max(sums[at + width] - sums[at], 1.0)
+        for at in starts
+    ]
+    return max(ratios) or 1.0

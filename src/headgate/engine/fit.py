@@ -1,5 +1,6 @@
 """As much as fits: the largest count of parts whose rendering stays within a budget."""
 
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -7,11 +8,16 @@ from typing import Final
 from headgate.engine.render import Rendered
 from headgate.engine.tokens import Estimator
 
-_FULL: Final = 0.93
+_FULL: Final = 0.92
 """A page this full is not tried again with more: that would cost another rendering for little."""
-_AIM: Final = 0.96
+_AIM: Final = 0.965
 _PROBE: Final = 6
 _MAX_TRIES: Final = 24
+_TOKENS_PER_BYTE: Final = 0.15
+"""Of JSON whose parts are too big to try a few first."""
+
+Size = Callable[[int], float]
+"""Bytes of the first so many parts, about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,22 +27,26 @@ class Fitted:
     tokens: int
 
 
-def fit(render: Callable[[int], Rendered], most: int, size: float, budget: int, estimator: Estimator) -> Fitted | None:
-    """The most parts that fit, or nearly; None when not even one does. `size` is the bytes of a part, about."""
+def fit(
+    render: Callable[[int], Rendered], most: int, size: Size, budget: int, estimator: Estimator
+) -> Fitted | None:
+    """The most parts that fit, or nearly; None when not even one does."""
     best: Fitted | None = None
     too_many = most + 1
-    count = _probe(render, most, size, budget, estimator)
+    line = _probe(render, most, size, budget, estimator)
+    count = _count_at(size, most, line.bytes_for(budget * _AIM))
     for _ in range(_MAX_TRIES):
         rendered = render(count)
         tokens = estimator.ceiling(rendered.text)
+        line = line.through(size(count), tokens)
+        following = _count_at(size, most, line.bytes_for(budget * _AIM))
         if tokens <= budget:
             best = Fitted(count, rendered, tokens)
             if tokens >= _FULL * budget or count + 1 >= too_many:
                 break
-            following = max(count + 1, int(count * budget * _AIM / max(tokens, 1)))
         else:
             too_many = count
-            following = min(count - 1, int(count * budget * _AIM / tokens))
+            following = min(following, int(count * budget * _AIM / tokens))
         low = best.count if best else 0
         if too_many - low <= 1:
             break
@@ -44,14 +54,39 @@ def fit(render: Callable[[int], Rendered], most: int, size: float, budget: int, 
     return best
 
 
-def _probe(render: Callable[[int], Rendered], most: int, size: float, budget: int, estimator: Estimator) -> int:
-    """A first guess from what a few parts cost: a table's header is paid once, its rows each time."""
-    if most <= _PROBE or size * _PROBE > budget:
-        return max(1, min(most, int(budget * 4 / max(size, 1))))
-    text = render(_PROBE).text
-    tail = text.rsplit("\n", _PROBE // 2)
-    rows_stand_alone = len(tail) > _PROBE // 2
-    each = sum(map(len, tail[1:])) / (len(tail) - 1) + 1 if rows_stand_alone else len(text) / _PROBE
-    fixed = max(len(text) - each * _PROBE, 0)
-    characters = budget * len(text) / max(estimator.ceiling(text), 1)
-    return max(1, min(most, int((characters * _AIM - fixed) / each)))
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """Tokens by bytes as a straight line: a table's header is paid once, its rows each time."""
+
+    size: float
+    tokens: float
+    rate: float
+
+    def bytes_for(self, tokens: float) -> float:
+        return self.size + (tokens - self.tokens) / self.rate
+
+    def through(self, size: float, tokens: int) -> "_Line":
+        if size == self.size or not self.size:
+            return _Line(size, tokens, max(tokens / max(size, 1), 1e-4))
+        rate = (tokens - self.tokens) / (size - self.size)
+        return _Line(size, tokens, rate if rate > self.rate / 4 else self.rate)
+
+
+def _count_at(size: Size, most: int, wanted: float) -> int:
+    """How many parts have so many bytes; at least one."""
+    return max(1, bisect_right(range(1, most + 1), wanted, key=size))
+
+
+def _probe(
+    render: Callable[[int], Rendered], most: int, size: Size, budget: int, estimator: Estimator
+) -> _Line:
+    """What a few parts cost."""
+    few = min(_PROBE, most)
+    if most <= _PROBE or size(few) > budget:
+        return _Line(0, 0, _TOKENS_PER_BYTE)
+    text = render(few).text
+    rows = text.rsplit("\n", few)
+    rows_stand_alone = len(rows) > few
+    alone = estimator.ceiling("\n".join(rows[1:])) if rows_stand_alone else estimator.ceiling(text)
+    tokens = estimator.ceiling(text) if rows_stand_alone else alone
+    return _Line(size(few), tokens, max(alone / max(size(few), 1), 1e-4))

@@ -1,20 +1,20 @@
 """The gate: one held answer, its first bounded reply, and every reading that follows."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import lru_cache
 from typing import Any, assert_never
 
 from headgate.engine import jsontext, plan
 from headgate.engine.fit import Fitted, fit
 from headgate.engine.highlights import find_highlights
+from headgate.engine.jsontext import Children
 from headgate.engine.policy import Policy
 from headgate.engine.preview import preview
 from headgate.engine.render import render
 from headgate.engine.reply import Issue, Notice, Reply, allowance, budget_fields
 from headgate.engine.request import Request
 from headgate.engine.selection import Selection, select
-from headgate.engine.shape import Focus, find_focus
-from headgate.engine.source import Position, Source
+from headgate.engine.source import Focus, Position, Source
 from headgate.engine.view import FOCUS, WHOLE, View
 from headgate.engine.walk import Part, Walker
 from headgate.errors import BadRequest
@@ -84,27 +84,24 @@ class Gate:
     def _first_page(self, focus: Focus, budget: int) -> Reply:
         if self.policy.essential_fields:
             return self._condensed(budget)
-        inner = self._scope(FOCUS)
-        highlights = self._highlights(inner[0], budget)
-        room = budget - allowance(self.policy) - self._cost(highlights)
-        found = self._fit_page(focus, room)
-        if found is None:
+        highlights = self._highlights(budget)
+        room = budget - _allowance(self.policy) - self._cost(highlights)
+        children = self.source.open(focus.node)
+        found = self._fit_page(focus, children, room) if children else None
+        if children is None or found is None:
             return self._preview(focus, budget)
-        children = inner[0].open(inner[0].root)
-        total = len(children) if children else 0
-        following = Position(children.starts[found.count]) if children and found.count < total else None
+        total = len(children)
+        base = 0 if focus.node == self.source.root else focus.node.start
+        following = Position(children.starts[found.count] - base) if found.count < total else None
         part = Part(
             "items", focus.pointer, 0, found.count, total, found.rendered.text, found.rendered.form,
             found.tokens, following,
         )  # fmt: skip
         return self._part_reply(part, FOCUS, budget, highlights, envelope=bool(focus.pointer))
 
-    def _fit_page(self, focus: Focus, room: int) -> Fitted | None:
+    def _fit_page(self, focus: Focus, children: Children, room: int) -> Fitted | None:
         """Whole items inside everything that stands around their list."""
         source, data = self.source, self.source.data
-        children = source.open(focus.node)
-        if not children:
-            return None
         before, after = data[source.root.start : focus.node.start], data[focus.node.end : source.root.end]
         starts, ends = children.starts, children.ends
 
@@ -113,12 +110,11 @@ class Gate:
             return render(jsontext.canonical(raw), self.policy.form, self.policy.estimator)
 
         most = min(len(children), self.policy.page_size)
-        size = (ends[most - 1] - starts[0]) / most
-        return fit(rendered, most, size, room, self.policy.estimator)
+        return fit(rendered, most, lambda count: ends[count - 1] - starts[0], room, self.policy.estimator)
 
     def _preview(self, focus: Focus, budget: int) -> Reply:
         node, pointer = focus.node, focus.pointer
-        room = budget - allowance(self.policy, section=True)
+        room = budget - _allowance(self.policy, section=True)
         made = preview(self.source, node, pointer, self.policy, room)
         cursor = self.issue(WHOLE, _BEGINNING)
         children = self.source.open(node)
@@ -144,9 +140,8 @@ class Gate:
 
     def _first_chunk(self, focus: Focus | None, budget: int) -> Reply:
         envelope = self._envelope(focus) if focus else ""
-        inner, _ = self._scope(FOCUS)
-        highlights = self._highlights(inner, budget)
-        spent = allowance(self.policy) + self._cost(highlights) + self._cost(envelope)
+        highlights = self._highlights(budget)
+        spent = _allowance(self.policy) + self._cost(highlights) + self._cost(envelope)
         walker = self._walker(FOCUS, budget, spent)
         return self._part_reply(walker.part(None), FOCUS, budget, highlights, envelope_text=envelope)
 
@@ -157,9 +152,10 @@ class Gate:
         raw = data[source.root.start : focus.node.start] + mark + data[focus.node.end : source.root.end]
         return jsontext.canonical(raw).decode()
 
-    def _highlights(self, inner: Source, budget: int) -> str:
+    def _highlights(self, budget: int) -> str:
         if not self.policy.highlights:
             return ""
+        inner, _ = self._scope(FOCUS)
         return find_highlights(inner, self.policy.estimator, int(budget * self.policy.highlight_share))
 
     # Readings
@@ -186,7 +182,9 @@ class Gate:
         else:
             content, form = inner.data.decode("utf-8", "surrogateescape"), "text"
         record = {"kind": "section", "path": base, "format": form, "total": self._total()}
-        return self._finish(Notice("section, whole", tokens, self.total_tokens), content, record, budget, where=_where(base))
+        return self._finish(
+            Notice("section, whole", tokens, self.total_tokens), content, record, budget, where=_where(base)
+        )
 
     def _pages_reply(self, view: View, pages: tuple[int, int], budget: int) -> Reply:
         """Several pages in one reply, within the hard cap."""
@@ -218,7 +216,7 @@ class Gate:
         if pages:
             start, limit = (pages[0] - 1) * limit, limit * (pages[1] - pages[0] + 1)
             budget = min(self.policy.hard_cap, budget * (pages[1] - pages[0] + 1))
-        room = budget - allowance(self.policy, section=view.condensed)
+        room = budget - _allowance(self.policy, section=view.condensed)
         made: Selection = select(inner, view, start, limit, room, self.policy)
         record: dict[str, Any] = {
             "kind": made.kind,
@@ -235,7 +233,11 @@ class Gate:
             record["missingFields"] = list(made.missing)
         if view.condensed:
             notice.section = self.issue(WHOLE, _BEGINNING)
-            record["detailsAvailable"] = {"tool": "headgate_read", "cursor": notice.section, "sections": made.sections}
+            record["detailsAvailable"] = {
+                "tool": "headgate_read",
+                "cursor": notice.section,
+                "sections": made.sections,
+            }
         return self._finish(notice, made.text, record, budget, where=_join(_where(base), made.remark))
 
     # Shared
@@ -253,18 +255,13 @@ class Gate:
             case _:
                 if not self.source.is_json:
                     return self.source, ""
-                focus = self.focus
+                focus = self.source.focus
                 node, base = focus.node, focus.pointer
         return self.source.inside(node), base
 
-    @cached_property
-    def focus(self) -> Focus:
-        return find_focus(self.source)
-
-    @cached_property
+    @property
     def total_tokens(self) -> int:
-        """By the table: close enough to tell the size of what is held, and 0.3 ms per 100 KB."""
-        return self.policy.estimator.table(self.source.data)
+        return self.source.tokens(self.policy.estimator)
 
     def _total(self) -> dict[str, Any]:
         return {"tokens": self.total_tokens, "bytes": len(self.source.data)}
@@ -280,7 +277,7 @@ class Gate:
 
     def _walker(self, view: View, budget: int, spent: int = 0) -> Walker:
         inner, base = self._scope(view)
-        room = budget - (spent or allowance(self.policy) + self._cost("x" * 60))
+        room = budget - (spent or _allowance(self.policy) + self._cost("x" * 60))
         return Walker(inner, self.policy, room, self._limit(view), base)
 
     def _cost(self, text: str) -> int:
@@ -332,6 +329,11 @@ class Gate:
         return Reply(notice.line(), content, record, highlights, where, envelope)
 
 
+@lru_cache(64)
+def _allowance(policy: Policy, *, section: bool = False) -> int:
+    return allowance(policy, section=section)
+
+
 def _describe(part: Part, record: dict[str, Any]) -> str:
     """What is shown, in words for the notice and in numbers for the record."""
     first, last = part.first + 1, part.first + part.count
@@ -362,5 +364,5 @@ def _join(*parts: str) -> str:
 def _inside(base: str, sub: View, inner: Source) -> View:
     """The same view of the whole answer that `sub` is of the part at `base`."""
     if sub.scope == "focus" and inner.is_json:
-        base += find_focus(inner).pointer
+        base += inner.focus.pointer
     return replace(sub, scope="walk", path=base)

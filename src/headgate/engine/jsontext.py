@@ -13,7 +13,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, Final, NoReturn, cast
+from json.encoder import encode_basestring
+from operator import add, sub
+from typing import Any, Final, NoReturn
 
 import msgspec
 
@@ -23,9 +25,12 @@ _elements: Final = msgspec.json.Decoder(list[msgspec.Raw])
 _members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _any: Final = msgspec.json.Decoder(msgspec.Raw)
 
-_GAP: Final = re.compile(rb"[ \t\n\r,]*")
+_BETWEEN: Final = b" \t\n\r,"
+_GAP: Final = re.compile(rb"[ \t\n\r,]*+")
 _KEY: Final = re.compile(rb'[ \t\n\r,]*("[^"\\]*(?:\\.[^"\\]*)*")[ \t\n\r]*:[ \t\n\r]*')
-_ESCAPE: Final = re.compile(rb"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))")
+_ESCAPE: Final = re.compile(
+    rb"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,9 @@ class Children:
 
     def __len__(self) -> int:
         return len(self.starts)
+
+    def shifted(self, by: int) -> "Children":
+        return Children([at + by for at in self.starts], [at + by for at in self.ends], self.keys)
 
 
 def is_json(data: bytes) -> bool:
@@ -67,7 +75,15 @@ def unescape(raw: bytes) -> bytes:
     return _ESCAPE.sub(_plain, raw)
 
 
-_KEPT: Final = {0x22: b'\\"', 0x5C: b"\\\\", 0x08: b"\\b", 0x0C: b"\\f", 0x0A: b"\\n", 0x0D: b"\\r", 0x09: b"\\t"}
+_KEPT: Final = {
+    0x22: b'\\"',
+    0x5C: b"\\\\",
+    0x08: b"\\b",
+    0x0C: b"\\f",
+    0x0A: b"\\n",
+    0x0D: b"\\r",
+    0x09: b"\\t",
+}
 
 
 def _plain(match: re.Match[bytes]) -> bytes:
@@ -102,24 +118,38 @@ def children(data: bytes, start: int, end: int) -> Children:
     raw = data[start:end] if (start, end) != (0, len(data)) else data
     if data[start : start + 1] == b"[":
         return _array_children(raw, start)
-    found = _open(_members.decode, raw)
+    return _object_children(raw, start)
+
+
+def _object_children(raw: bytes, base: int) -> Children:
+    found: dict[str, msgspec.Raw] = _open(_members.decode, raw)
+    lengths = [len(memoryview(value)) for value in found.values()]
+    widths = [
+        len(key.encode("utf-8", "replace")) + 4 for key in found
+    ]  # with quotes, colon and what stands before
+    if found and sum(lengths) + sum(widths) + 1 == len(raw):
+        # No white space, no escapes in keys, nothing left out by the decoder: positions follow from the lengths.
+        ends = list(accumulate(map(add, widths, lengths), initial=base))[1:]
+        return Children(list(map(sub, ends, lengths)), ends, list(found))
     values = [bytes(value) for value in found.values()]
-    starts = _key_starts(raw, start, values)
-    ends = [at + len(value) for at, value in zip(starts, values, strict=True)]
-    return Children(starts, ends, list(found))
+    starts = _key_starts(raw, base, values)
+    return Children(starts, list(map(add, starts, lengths)), list(found))
 
 
 def _array_children(raw: bytes, base: int) -> Children:
     lengths = [len(memoryview(element)) for element in _open(_elements.decode, raw)]
     if sum(lengths) + max(len(lengths) - 1, 0) + 2 == len(raw):
         # No white space between elements (the usual case): positions follow from the lengths alone.
-        ends = list(accumulate((length + 1 for length in lengths), initial=base))[1:]
-        return Children([end - length for end, length in zip(ends, lengths, strict=True)], ends, None)
+        edges = list(accumulate((length + 1 for length in lengths), initial=base))[1:]
+        return Children(list(map(sub, edges, lengths)), edges, None)
     starts: list[int] = []
-    ends = []
+    ends: list[int] = []
     at = raw.index(b"[") + 1
     for length in lengths:
-        at = _GAP.match(raw, at).end()  # type: ignore[union-attr]  # matches the empty string too
+        if raw.startswith(b", ", at) and raw[at + 2] not in _BETWEEN:
+            at += 2
+        else:
+            at = _GAP.match(raw, at).end()  # type: ignore[union-attr]  # matches the empty string too
         starts.append(base + at)
         at += length
         ends.append(base + at)
@@ -172,11 +202,11 @@ def string_value(raw: bytes) -> str:
     """The text of a JSON string."""
     if b"\\" not in raw:
         return raw[1:-1].decode()
-    return cast("str", msgspec.json.decode(raw, type=str))
+    return msgspec.json.decode(raw, type=str)
 
 
 def quote(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+    return encode_basestring(text)
 
 
 def check_strict(data: bytes) -> None:
@@ -186,7 +216,13 @@ def check_strict(data: bytes) -> None:
     except UnicodeDecodeError as error:
         raise JsonRefused(f"not UTF-8 at byte {error.start}") from None
     try:
-        json.loads(text, object_pairs_hook=_refuse_duplicates, parse_constant=_refuse_constant, parse_int=str, parse_float=str)
+        json.loads(
+            text,
+            object_pairs_hook=_refuse_duplicates,
+            parse_constant=_refuse_constant,
+            parse_int=str,
+            parse_float=str,
+        )
         _any.decode(data)
     except json.JSONDecodeError as error:
         raise JsonRefused(f"{error.msg} at line {error.lineno} column {error.colno}") from None

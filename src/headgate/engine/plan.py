@@ -6,8 +6,7 @@ from typing import Final
 from headgate.engine import jsontext
 from headgate.engine.policy import Policy
 from headgate.engine.render import Rendered, render
-from headgate.engine.shape import Focus, find_focus
-from headgate.engine.source import Source
+from headgate.engine.source import Focus, Source
 
 _BEST_SAVING: Final = 6
 """No form has been seen to shrink JSON by more than this factor; beyond it, rendering the whole is not tried."""
@@ -69,7 +68,7 @@ def decide(source: Source, policy: Policy) -> Plan:
 
 def _decide_text(source: Source, policy: Policy) -> Plan:
     budget = policy.text_threshold if policy.pagination else policy.hard_cap
-    tokens = measure(source.data, budget, policy)
+    tokens = measure(source, budget, policy)
     if tokens <= max(budget, min(policy.untouched_text, policy.text_threshold)):
         return Pass(tokens)
     return Chunk(None, budget)
@@ -77,12 +76,12 @@ def _decide_text(source: Source, policy: Policy) -> Plan:
 
 def _decide_json(source: Source, policy: Policy) -> Plan:
     raw = source.data
-    focus = find_focus(source)
+    focus = source.focus
     head = source.head(focus.node)
     enabled = policy.pagination if head != b"{" else policy.summarization
     threshold = {b"[": policy.list_threshold, b'"': policy.text_threshold}.get(head, policy.object_budget)
     budget = threshold if enabled else policy.hard_cap
-    tokens = measure(raw, budget, policy)
+    tokens = measure(source, budget, policy)
     if tokens <= budget:
         return Pass(tokens)
     if tokens <= budget * _BEST_SAVING:
@@ -94,19 +93,21 @@ def _decide_json(source: Source, policy: Policy) -> Plan:
         return Page(focus, budget)
     if head == b'"' and light:
         return Chunk(focus, budget)
-    return Preview(focus if light else Focus(source.root, ""), budget) if policy.summarization else Walk(budget)
+    return (
+        Preview(focus if light else Focus(source.root, ""), budget) if policy.summarization else Walk(budget)
+    )
 
 
 NOTICE_ALLOWANCE: Final = 60
 """Tokens for the one-line notice above a re-rendered answer, which has no cursor."""
 
 
-def measure(data: bytes, budget: int, policy: Policy) -> int:
-    """Tokens of `data`, as exactly as the question "more than the budget?" needs."""
+def measure(source: Source, budget: int, policy: Policy) -> int:
+    """Tokens of what is held, as exactly as the question "more than the budget?" needs."""
     estimator = policy.estimator
-    if (bound := estimator.bound(len(data))) <= budget:
+    if (bound := estimator.bound(len(source.data))) <= budget:
         return bound
-    tokens = estimator.table(data)
+    tokens = source.tokens(estimator)
     if 0.6 * budget < tokens < 1.7 * budget:
-        return estimator.ceiling(data)
+        return estimator.ceiling(source.data)
     return tokens

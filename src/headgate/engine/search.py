@@ -17,11 +17,11 @@ def matcher(query: str) -> Matcher:
     words = query.lower().split()
     if not words:
         raise BadRequest("search must be words or a /pattern/")
-    return lambda text: all(word in (lowered := text.lower()) for word in words) if len(words) > 1 else words[0] in text.lower()
+    return lambda text: all(map(text.lower().__contains__, words))
 
 
 def _pattern(pattern: str) -> Matcher:
-    import re2  # noqa: PLC0415  # 11 ms to import, and few search
+    import re2  # 11 ms to import, and few search
 
     options = re2.Options()
     options.case_sensitive = False
@@ -43,8 +43,8 @@ def matching_lines(source: Source, found: Matcher) -> list[int]:
 
 def leaf_lines(source: Source) -> Iterator[str]:
     """Every leaf of a value as `pointer: value`, in source order, for searching what is not a list."""
-    from headgate.engine import jsontext  # noqa: PLC0415
-    from headgate.engine.source import MAX_DEPTH, Node, pointer_step  # noqa: PLC0415
+    from headgate.engine import jsontext
+    from headgate.engine.source import MAX_DEPTH, Node, pointer_step
 
     stack: list[tuple[str, Node, int]] = [("", source.root, 0)]
     while stack:
@@ -53,5 +53,8 @@ def leaf_lines(source: Source) -> Iterator[str]:
         if not children:
             yield f"{pointer}: {jsontext.canonical(source.raw(node)).decode()}"
             continue
-        below = [(pointer + pointer_step(children, at), source.child(children, at), depth + 1) for at in range(len(children))]
+        below = [
+            (pointer + pointer_step(children, at), source.child(children, at), depth + 1)
+            for at in range(len(children))
+        ]
         stack.extend(reversed(below))

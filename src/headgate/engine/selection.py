@@ -71,7 +71,9 @@ def _fields(source: Source, view: View, start: int, limit: int, room: int, polic
     last = start + made.count
     return Selection(
         kind="page" if is_list else "object",
-        label=f"items {start + 1:,}-{last:,} of {len(items):,}, chosen fields" if is_list else "chosen fields",
+        label=f"items {start + 1:,}-{last:,} of {len(items):,}, chosen fields"
+        if is_list
+        else "chosen fields",
         text=made.rendered.text,
         form=made.rendered.form,
         tokens=made.tokens,
@@ -102,11 +104,15 @@ def _fit_units(
     picked: dict[int, bytes] = {}
 
     def rendered(count: int) -> Rendered:
-        units = [picked[at] if at in picked else picked.setdefault(at, pick(at)) for at in range(start, start + count)]
+        units = [
+            picked[at] if at in picked else picked.setdefault(at, pick(at))
+            for at in range(start, start + count)
+        ]
         raw = b"[" + b",".join(units) + b"]" if is_list else units[0]
         return render(jsontext.canonical(raw), policy.form, policy.estimator)
 
-    found = fit(rendered, most, float(len(pick(start))), room, policy.estimator)
+    each = len(pick(start))
+    found = fit(rendered, most, lambda count: each * count, room, policy.estimator)
     return found or Fitted(1, *_clipped(pick(start), room, policy.estimator))
 
 
@@ -170,7 +176,7 @@ def _search_lines(source: Source, query: str, start: int, room: int, policy: Pol
         return Rendered("text", _excerpts(lines, hits[start : start + count], context))
 
     most = len(hits) - start
-    made = fit(rendered, most, 200.0, room, policy.estimator)
+    made = fit(rendered, most, lambda count: 200 * count, room, policy.estimator)
     if made is None:
         made = Fitted(1, *_clipped_line(lines, hits[start], room, policy.estimator))
     last = start + made.count

@@ -7,6 +7,7 @@ cannot be opened safely (refused JSON, keys too long to stand in a path, nesting
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
+from operator import sub
 from typing import Final, NamedTuple
 
 from headgate.engine import jsontext
@@ -19,12 +20,23 @@ MAX_DEPTH: Final = 40
 MAX_KEY_CHARS: Final = 200
 MAX_POINTER_CHARS: Final = 1_000
 
+_DOMINANT: Final = 0.6
+"""Share of its parent's bytes that makes a list or text the thing the answer is about."""
+_MAX_ENVELOPES: Final = 6
+
 
 class Node(NamedTuple):
     """A value by its place in the source."""
 
     start: int
     end: int
+
+
+class Focus(NamedTuple):
+    """What a JSON answer is about: the list, text or object that holds most of it, and the path to it."""
+
+    node: Node
+    pointer: str
 
 
 class Position(NamedTuple):
@@ -59,14 +71,16 @@ def step_into(children: Children, index: int) -> Step:
 
 
 class Source:
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, opened: Children | None = None) -> None:
+        """`opened`: the children of the root, where they are known already."""
         self.data = data
         self.root = Node(0, len(data))
-        self._opened: dict[int, Children | None] = {}
+        self._opened: dict[int, Children | None] = {0: opened} if opened is not None else {}
         self._texts: dict[int, Source] = {}
         self._inner: dict[int, Source] = {}
+        self._tokens: dict[Estimator, int] = {}
         self.plans: dict[tuple[int, int, Estimator], Plan] = {}
-        self.is_json = self._is_json()
+        self.is_json = opened is not None or self._is_json()
 
     def _is_json(self) -> bool:
         body = self.data.strip(b" \t\n\r")
@@ -83,6 +97,29 @@ class Source:
     @cached_property
     def long_text(self) -> LongText:
         return LongText(self.data)
+
+    def tokens(self, estimator: Estimator) -> int:
+        """By the table: close enough to tell the size of what is held."""
+        if estimator not in self._tokens:
+            self._tokens[estimator] = estimator.table(self.data)
+        return self._tokens[estimator]
+
+    @cached_property
+    def focus(self) -> "Focus":
+        """Go down from the root as long as one child holds most of what is there."""
+        node, pointer = self.root, ""
+        for _ in range(_MAX_ENVELOPES):
+            children = self.open(node)
+            if not children or children.keys is None:
+                break
+            sizes = list(map(sub, children.ends, children.starts))
+            largest = max(sizes)
+            heaviest = sizes.index(largest)
+            child = self.child(children, heaviest)
+            if largest < _DOMINANT * (node.end - node.start) or self.head(child) not in (b"[", b"{", b'"'):
+                break
+            node, pointer = child, pointer + pointer_step(children, heaviest)
+        return Focus(node, pointer)
 
     def head(self, node: Node) -> bytes:
         """The first byte of a value, which tells its kind."""
@@ -126,7 +163,9 @@ class Source:
         if self.head(node) == b'"':
             return self.text_of(node)
         if node.start not in self._inner:
-            self._inner[node.start] = Source(self.raw(node))
+            children = self.open(node)
+            known = None if children is None else children.shifted(-node.start)
+            self._inner[node.start] = Source(self.raw(node), known)
         return self._inner[node.start]
 
     def resolve(self, pointer: str) -> Node:

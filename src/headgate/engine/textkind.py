@@ -24,14 +24,17 @@ class TextKind(StrEnum):
 
 _STAMP: Final = (
     rb"[\[(<]?\d{4}[-/.]\d\d[-/.]\d\d[T ,_:]|[\[(]?\d\d?[:/]\d\d[:/]\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:|[IWEF]\d{4} \d\d:"
-    rb"|\d{6} \d{6} |\d{10,13}[ .,|]|<\d{1,3}>|(?:time|ts|t|level|lvl)=|\S+ \S+ \S+ \[\d\d/[A-Z]|\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b"
+    rb"|\d{6} \d{6} |\d{10,13}[ .,|]|<\d{1,3}>|(?:time|ts|t|level|lvl)=|\S+ \S+ \S+ \[\d\d/[A-Z]"
+    rb"|\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b"
 )
 ENTRY: Final = re.compile(rb"^(?:" + _STAMP + rb")", re.MULTILINE)
 
 # Each is matched at the beginning of a line. A repetition that another could continue is possessive: a line of white
 # space must not be tried from every place in it.
 _JSON_LINE: Final = re.compile(rb'\{".*\}\r?\Z')
-_TRACE: Final = re.compile(rb"Traceback \(most recent call last\)|[ \t]++(?:at [\w.$<>]+\(|File \"[^\"]*\", line \d)")
+_TRACE: Final = re.compile(
+    rb"Traceback \(most recent call last\)|[ \t]++(?:at [\w.$<>]+\(|File \"[^\"]*\", line \d)"
+)
 _LISTING: Final = re.compile(rb"[^\s:]+:\d+[:-]")
 _MARKDOWN: Final = re.compile(rb"#{1,6} |```|~~~|[-*+] |\d+\. |\|.*\||> ")
 _CODE: Final = re.compile(
@@ -43,7 +46,9 @@ _LEVELED: Final = re.compile(
     rb".{0,60}?\b(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|debug|info|notice|warn|warning|error|critical)\b"
 )
 
-_HTML: Final = re.compile(rb"<(?:!doctype|html|head|body|div|p|span|table|ul|script|svg|\?xml)\b", re.IGNORECASE)
+_HTML: Final = re.compile(
+    rb"<(?:!doctype|html|head|body|div|p|span|table|ul|script|svg|\?xml)\b", re.IGNORECASE
+)
 _REPR: Final = re.compile(
     rb"\s*+[\[({]\s*+(?:[\[({]\s*+)?(?:'[^'\n]{0,200}'\s*+[,:\])}]|(?:None|True|False|-?\d[\d.]*+)\s*+,|Decimal\(|datetime\.)"
 )

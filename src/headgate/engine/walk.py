@@ -4,6 +4,7 @@ Each part is a run of whole children of one array or object, or a piece of one t
 parts cover the source exactly once, so whoever follows the cursors to the end has every value (see rebuild.py).
 """
 
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 
 from headgate.engine import jsontext
@@ -12,7 +13,17 @@ from headgate.engine.fit import fit
 from headgate.engine.jsontext import Children
 from headgate.engine.policy import Policy
 from headgate.engine.render import Rendered, render
-from headgate.engine.source import MAX_DEPTH, MAX_POINTER_CHARS, Node, Place, Position, Source, Step, pointer_step, step_into
+from headgate.engine.source import (
+    MAX_DEPTH,
+    MAX_POINTER_CHARS,
+    Node,
+    Place,
+    Position,
+    Source,
+    Step,
+    pointer_step,
+    step_into,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +88,7 @@ class Walker:
         found = fit(
             lambda count: self._render(children, place.index, count),
             window,
-            self._size(children, place.index, window),
+            lambda count: children.ends[place.index + count - 1] - children.starts[place.index],
             self.budget,
             self.policy.estimator,
         )
@@ -92,14 +103,10 @@ class Walker:
 
     def _window(self, children: Children, index: int, most: int) -> int:
         """At most so many children can fit: no form saves more than nine tenths of JSON's bytes."""
-        reach = children.starts[index] + self.budget * 60 if most else 0
-        count = 0
-        while count < most and children.ends[index + count] <= reach:
-            count += 1
-        return max(count, min(most, 1))
-
-    def _size(self, children: Children, index: int, window: int) -> float:
-        return (children.ends[index + window - 1] - children.starts[index]) / window if window else 1.0
+        if not most:
+            return 0
+        reach = children.starts[index] + self.budget * 60
+        return max(1, bisect_right(children.ends, reach, index, index + most) - index)
 
     def _render(self, children: Children, index: int, count: int) -> Rendered:
         raw = self.joined(children, index, count)
@@ -125,7 +132,8 @@ class Walker:
 
     def _piece(self, place: Place, offset: int) -> Part:
         children = self.source.open(place.parent)
-        assert children is not None, "a place always has an opened parent"
+        if children is None:
+            raise AssertionError("a place always has an opened parent")
         node = self.source.child(children, place.index)
         pointer = self.base + place.pointer + pointer_step(children, place.index)
         kind = "text" if self.source.head(node) == b'"' else "literal"
@@ -147,15 +155,18 @@ class Walker:
         text = source.long_text
         plan = self.chunks(source)
         index = plan.index_at(offset)
-        end = self._fitting_end(text, offset, plan.ends[index])
-        content = text.data[offset:end].decode("utf-8", "surrogateescape")
+        end, content, tokens = self._fitting(text, offset, plan.ends[index])
         lines = Lines(
-            text.line_of(offset) + 1, text.line_of(max(end - 1, 0)) + 1, text.line_count, index, len(plan.ends)
+            text.line_of(offset) + 1,
+            text.line_of(max(end - 1, 0)) + 1,
+            text.line_count,
+            index,
+            len(plan.ends),
         )
         following = Position(node.start if node else 0, end) if end < len(text.data) else None
         return Part(
             kind, pointer, offset, end - offset, len(text.data), content, "text",
-            self.policy.estimator.ceiling(content), following, lines,
+            tokens, following, lines,
         )  # fmt: skip
 
     def chunks(self, source: Source) -> Plan:
@@ -164,13 +175,14 @@ class Walker:
             source.plans[key] = plan_chunks(source.long_text, *key)
         return source.plans[key]
 
-    def _fitting_end(self, text: LongText, start: int, end: int) -> int:
-        """The planned end, or an earlier one where the plan's estimate was too low."""
+    def _fitting(self, text: LongText, start: int, end: int) -> tuple[int, str, int]:
+        """The planned end, or an earlier one where the plan's estimate was too low; the text up to it, its tokens."""
         while True:
-            tokens = self.policy.estimator.ceiling(text.data[start:end])
+            content = text.data[start:end].decode("utf-8", "surrogateescape")
+            tokens = self.policy.estimator.ceiling(content)
             if tokens <= self.budget or end - start <= 1:
-                return end
+                return end, content, tokens
             shorter = text.cut(start, start + max(1, int((end - start) * self.budget / tokens * 0.97)))
             if shorter >= end:
-                return end
+                return end, content, tokens
             end = shorter

@@ -4,19 +4,24 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from headgate.engine.highlights.finding import Finding
 from headgate.engine.highlights.numbers import outliers
+from headgate.engine.highlights.words import mask_values
 from headgate.engine.textkind import ENTRY
 
 _MIN_LINES: Final = 20
 _MAX_LINE_CHARS: Final = 2_000
 _MAX_WORDS: Final = 60
 
-# A word with a digit in it is a value: an id, a number, an address, a time.
-_VALUE: Final = re.compile(r"[^\s=:,;()\[\]{}\"'|/<>]*\d[^\s=:,;()\[\]{}\"'|/<>]*")
-_NUMBERS: Final = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w-]*[-_][\w])")
+_AMOUNT: Final = re.compile(r"[^\w.-]?(-?\d++(?:\.\d++)?)[A-Za-zµ%]{0,6}+[.!?%]?\Z")
+"""A number, alone or with a mark before it and a unit behind it."""
+_STAMP: Final = re.compile(
+    r"\W*\d{4}[-/.]\d\d[-/.]\d\d[T ,_:]?\W*(?:\d\d:\d\d:\d\d)?[.,]?\d*|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
+)
+_MAX_POSITIONS: Final = 12
 _LEVEL: Final = re.compile(
     r"\b(?P<fatal>FATAL|PANIC|EMERG(?:ENCY)?|ALERT|CRITICAL|CRIT|fatal|panic|critical|emerg|crit)\b|\b(?P<error>ERROR|SEVERE|ERR|error|Error|err)\b|"
     r"\b(?P<warn>WARN(?:ING)?|warn(?:ing)?)\b|\b(?P<info>INFO|NOTICE|DEBUG|TRACE|LOG|info|notice|debug|trace)\b"
@@ -24,7 +29,9 @@ _LEVEL: Final = re.compile(
 _GLOG: Final = re.compile(r"([IWEF])\d{4} \d\d:")
 _GLOG_LEVELS: Final = {"I": "info", "W": "warn", "E": "error", "F": "fatal"}
 _SEVERITY: Final = {"fatal": 1.6, "error": 1.3, "warn": 1.0, "info": 0.95, "": 0.95}
-_REPORT: Final = re.compile(r"(?:^|[\s:\[])(?:error|fatal|panic|failed|failure|FAILED|ERROR|FATAL|FAIL|Error|Exception)(?:[:\]!]|\[| -)")
+_REPORT: Final = re.compile(
+    r"(?:^|[\s:\[])(?:error|fatal|panic|failed|failure|FAILED|ERROR|FATAL|FAIL|Error|Exception)(?:[:\]!]|\[| -)"
+)
 _ENTRY_TEXT: Final = re.compile(ENTRY.pattern.decode()[1:])
 _EXCEPTION: Final = re.compile(r"[\w.$]*(?:Error|Exception|Fault|Panic)\b")
 
@@ -38,11 +45,33 @@ def odd_lines(lines: Sequence[str], *, entries_only: bool = False) -> list[Findi
     texts = [lines[at][:_MAX_LINE_CHARS] for at in chosen]
     if len(texts) < _MIN_LINES:
         return []
-    templates = line_templates(texts)
-    scores = _score(texts, templates)
-    for at, bonus in _odd_values(texts, templates).items():
+    kinds = Templates.of(texts)
+    scores = _score(texts, kinds)
+    for at, bonus in odd_values(texts, kinds).items():
         scores[at] = max(scores.get(at, 0.0), bonus)
-    return _one_each(chosen, texts, templates, scores, base)
+    return _one_each(chosen, texts, kinds, scores, base)
+
+
+@dataclass(frozen=True, slots=True)
+class Templates:
+    """Lines by their templates: their words, with those that vary among lines of a kind left open."""
+
+    masked: list[str]
+    values: list[str]
+    """What stands in each line for the `#` of its mask."""
+    template_of: dict[str, str]
+    """By mask: far fewer than lines, as a rule."""
+    counts: Counter[str]
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> "Templates":
+        masked, values = mask_values(texts)
+        lines = Counter(masked)
+        template_of = _merge(lines)
+        counts: Counter[str] = Counter()
+        for line, count in lines.items():
+            counts[template_of[line]] += count
+        return cls(masked, values, template_of, counts)
 
 
 def alarm_lines(lines: Sequence[str]) -> list[Finding]:
@@ -55,18 +84,18 @@ def alarm_lines(lines: Sequence[str]) -> list[Finding]:
 
 
 def _one_each(
-    chosen: list[int], texts: list[str], templates: list[str], scores: dict[int, float], base: int
+    chosen: list[int], texts: list[str], kinds: Templates, scores: dict[int, float], base: int
 ) -> list[Finding]:
     """Of lines of one template and score only the first is shown, with the number of its like."""
-    counts = Counter(templates)
     seen: set[tuple[str, float]] = set()
     findings: list[Finding] = []
     for at in sorted(scores):
-        key = (templates[at], round(scores[at], 3))
+        template = kinds.template_of[kinds.masked[at]]
+        key = (template, round(scores[at], 3))
         if key in seen:
             continue
         seen.add(key)
-        count = counts[templates[at]]
+        count = kinds.counts[template]
         more = f" ({count:,} lines like this)" if count > 1 else ""
         findings.append(Finding(chosen[at] + base, scores[at], texts[at].strip() + more))
     return findings
@@ -79,14 +108,6 @@ def _entries(lines: Sequence[str]) -> list[int]:
         return [at for at, line in enumerate(lines) if line.strip() and not line[0].isspace()]
     named = [at for at, line in enumerate(lines) if line[:1].isalpha() and _EXCEPTION.match(line)]
     return sorted({*heads, *named})
-
-
-def line_templates(texts: Sequence[str]) -> list[str]:
-    """The template of each line: its words, with those that vary among lines of its kind left open."""
-    masked = _VALUE.sub("#", "\n".join(text.replace("\n", " ") for text in texts)).split("\n")
-    counts = Counter(masked)
-    template_of = _merge(counts)
-    return [template_of[line] for line in masked]
 
 
 def _merge(counts: Counter[str]) -> dict[str, str]:
@@ -112,68 +133,85 @@ def _varying(members: list[tuple[str, list[str]]]) -> set[int]:
     return {at for at, words in enumerate(positions) if len(set(words)) > max(4, len(members) // 5)}
 
 
-def _score(texts: Sequence[str], templates: Sequence[str]) -> dict[int, float]:
+def _score(texts: Sequence[str], kinds: Templates) -> dict[int, float]:
     """Rare templates and rare, severe levels; a log that is all rare templates is judged by its levels alone."""
     total = len(texts)
-    counts = Counter(templates)
-    levels = _levels(texts)
+    levels = _levels(texts, kinds)
     level_counts = Counter(levels)
     few = max(2, total // 1_000)
-    rare_lines = sum(count for count in counts.values() if count <= few)
+    rare_lines = sum(count for count in kinds.counts.values() if count <= few)
     diverse = rare_lines > max(6, total // 20)
+    worth: dict[tuple[str, str], float] = {}
     scores: dict[int, float] = {}
-    for at, template in enumerate(templates):
-        count, level = counts[template], levels[at]
-        rarity = math.log2(total / count) if count <= few and not diverse else 0.0
-        share = level_counts[level] / total
-        alarm = math.log2(1 / share) if level in ("fatal", "error") and share < 0.1 else 0.0
-        if rarity or alarm:
-            own = math.log2(total / count) / 3 if alarm else 0.0
-            scores[at] = _SEVERITY[level] * max(rarity, alarm) + 0.2 * min(rarity, alarm) + own
+    for at, pair in enumerate(zip(kinds.masked, levels, strict=True)):
+        if pair not in worth:
+            count = kinds.counts[kinds.template_of[pair[0]]]
+            rare = count <= few and not diverse
+            worth[pair] = _worth(total / count, pair[1], level_counts[pair[1]] / total, rare=rare)
+        if worth[pair]:
+            scores[at] = worth[pair]
     return scores
 
 
-def _levels(texts: Sequence[str]) -> list[str]:
-    return [_level(text) for text in texts]
+def _worth(scarcity: float, level: str, share: float, *, rare: bool) -> float:
+    rarity = math.log2(scarcity) if rare else 0.0
+    alarm = math.log2(1 / share) if level in ("fatal", "error") and share < 0.1 else 0.0
+    if not rarity and not alarm:
+        return 0.0
+    own = math.log2(scarcity) / 3 if alarm else 0.0
+    return _SEVERITY[level] * max(rarity, alarm) + 0.2 * min(rarity, alarm) + own
+
+
+def _levels(texts: Sequence[str], kinds: Templates) -> list[str]:
+    """The level of each line. It is never masked, so it is looked for in the masks only."""
+    if any(map(_GLOG.match, texts[:_MIN_LINES])):
+        found = map(_GLOG.match, texts)
+        return [_GLOG_LEVELS[glog[1]] if glog else "" for glog in found]
+    level_of = {masked: _level(masked) for masked in kinds.template_of}
+    return [level_of[masked] for masked in kinds.masked]
 
 
 def _level(text: str) -> str:
-    glog = _GLOG.match(text)
-    if glog:
-        return _GLOG_LEVELS[glog[1]]
     found = _LEVEL.search(text, 0, 200)
     return found.lastgroup or "" if found else ""
 
 
-def _odd_values(texts: Sequence[str], templates: Sequence[str]) -> dict[int, float]:
+def odd_values(texts: Sequence[str], kinds: Templates) -> dict[int, float]:
     """Among lines of one frequent template: a number that lies apart, or one that hardly occurs among few."""
     members: dict[str, list[int]] = defaultdict(list)
-    for at, template in enumerate(templates):
-        members[template].append(at)
+    for at, masked in enumerate(kinds.masked):
+        members[kinds.template_of[masked]].append(at)
     found: dict[int, float] = {}
-    for ats in members.values():
-        if len(ats) < _MIN_LINES:
+    worth = math.log2(len(texts))
+    for template, ats in members.items():
+        if len(ats) < _MIN_LINES or ("#" not in template and "*" not in template):
             continue
-        rows = [_NUMBERS.findall(texts[at], _after_stamp(texts[at])) for at in ats]
+        rows = [kinds.values[at].split() for at in ats]
         width = Counter(map(len, rows)).most_common(1)[0][0]
         held = [(at, row) for at, row in zip(ats, rows, strict=True) if len(row) == width]
-        worth = math.log2(len(texts))
-        for position in range(min(width, 12)):
+        first = _values_in_stamp(texts[held[0][0]])
+        for position in range(first, min(width, first + _MAX_POSITIONS)):
             for at, weight in _odd_column([at for at, _ in held], [row[position] for _, row in held]):
                 found[at] = max(found.get(at, 0.0), worth * weight)
     return found
 
 
-def _after_stamp(text: str) -> int:
-    """Where the time at the head of a line ends: its numbers are not measurements."""
-    stamp = re.match(r"\W*\d{4}[-/.]\d\d[-/.]\d\d[T ,_:]?\W*(?:\d\d:\d\d:\d\d)?[.,]?\d*|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d", text)
-    return stamp.end() if stamp else 0
+def _values_in_stamp(text: str) -> int:
+    """How many values the time at the head of a line has: they are not measurements."""
+    stamp = _STAMP.match(text)
+    return len(mask_values([stamp[0]])[1][0].split()) if stamp else 0
 
 
 def _odd_column(ats: list[int], cells: list[str]) -> list[tuple[int, float]]:
-    apart = [(ats[at], 1.0 + math.log2(1 + min(reach, 64)) / 12) for at, reach in outliers([float(c) for c in cells])]
     counts = Counter(cells)
-    if 2 <= len(counts) <= max(8, len(cells) // 60):
+    if len(counts) == 1:
+        return []
+    amount_of = {cell: float(amount[1]) if (amount := _AMOUNT.match(cell)) else math.nan for cell in counts}
+    if sum(map(math.isnan, amount_of.values())) > len(amount_of) // 8:
+        return []
+    found = outliers([amount_of[cell] for cell in cells])
+    apart = [(ats[at], 1.0 + math.log2(1 + min(reach, 64)) / 12) for at, reach in found]
+    if len(counts) <= max(8, len(cells) // 60):
         few = max(2, len(cells) // 1_000)
         rare = {value for value, count in counts.items() if count <= few}
         if 0 < len(rare) <= 2:
@@ -181,18 +219,14 @@ def _odd_column(ats: list[int], cells: list[str]) -> list[tuple[int, float]]:
     return apart
 
 
-def odd_texts(texts: Sequence[str]) -> dict[int, float]:
-    """Texts of a usual template with an unusual number in them."""
-    cut = [text[:_MAX_LINE_CHARS] for text in texts]
-    return _odd_values(cut, line_templates(cut))
-
-
-def rare_texts(texts: Sequence[str]) -> list[int]:
-    """Which of many short texts have a template that hardly any other has, where most share a few."""
-    templates = line_templates([text[:_MAX_LINE_CHARS] for text in texts])
-    counts = Counter(templates)
+def odd_texts(texts: Sequence[str]) -> tuple[list[int], list[int]]:
+    """Which of many short texts have a template that hardly any other has, where most share a few; and which have
+    an unusual number in a usual template."""
+    kinds = Templates.of([text[:_MAX_LINE_CHARS] for text in texts])
     few = max(2, len(texts) // 400)
-    rare = {template for template, count in counts.items() if count <= few}
-    if sum(counts[template] for template in rare) > max(3, len(texts) // 50):
-        return []
-    return [at for at, template in enumerate(templates) if template in rare and texts[at]]
+    rare = {template for template, count in kinds.counts.items() if count <= few}
+    unusual = list(odd_values(texts, kinds))
+    if sum(kinds.counts[template] for template in rare) > max(3, len(texts) // 50):
+        return [], unusual
+    rare_masks = {masked for masked, template in kinds.template_of.items() if template in rare}
+    return [at for at, masked in enumerate(kinds.masked) if masked in rare_masks and texts[at]], unusual

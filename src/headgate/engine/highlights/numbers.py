@@ -15,7 +15,7 @@ def outliers(values: Sequence[float]) -> list[tuple[int, float]]:
     """Index and how far out (in gaps) of at most a few values that lie apart, above or below."""
     if len(values) < _MIN_VALUES:
         return []
-    import numpy as np  # noqa: PLC0415  # loaded by the first long list only
+    import numpy as np  # loaded by the first long list only
 
     array = np.asarray(values, dtype=np.float64)
     array = np.where(np.isfinite(array), array, np.nan)
@@ -25,7 +25,10 @@ def outliers(values: Sequence[float]) -> list[tuple[int, float]]:
         return []
     middle = float(ordered[len(ordered) // 2])
     found: list[tuple[int, float]] = []
-    for border, reach in (_apart(ordered[-edge:].tolist(), middle), _apart((-ordered[:edge][::-1]).tolist(), -middle)):
+    for border, reach in (
+        _apart(ordered[-edge:].tolist(), middle),
+        _apart((-ordered[:edge][::-1]).tolist(), -middle),
+    ):
         found.extend((int(at), reach) for at in np.flatnonzero(array >= border)) if reach > 0 else None
         array = -array
     return found

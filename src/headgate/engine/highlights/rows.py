@@ -5,11 +5,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any, Final
+from functools import cached_property
+from typing import Any, Final, cast
 
 from headgate.engine.highlights.finding import Finding
-from headgate.engine.highlights.lines import odd_texts, rare_texts
+from headgate.engine.highlights.lines import odd_texts
 from headgate.engine.highlights.numbers import outliers
 from headgate.engine.highlights.tables import Rows
 
@@ -28,24 +28,43 @@ _ALARM: Final = re.compile(
     r"crash\w*|oom\w*|timeout|unhealthy|chargeback|fraud\w*|breach|violation)\b|payment_failed|5\d\d\Z",
     re.IGNORECASE,
 )
-_IDENTITY: Final = re.compile(r"(?:^|[_\-. ]|(?<=[a-z]))(?:id|uuid|identifier|key|name|title|number|ref|reference|code|sku|login|email|path|url)$", re.IGNORECASE)
+_ALARM_WORDS: Final = (
+    "error", "fatal", "crit", "panic", "emerg", "alert", "severe", "exception", "fail", "denied", "refused", "corrupt",
+    "crash", "oom", "timeout", "unhealthy", "chargeback", "fraud", "breach", "violation",
+)  # fmt: skip
+"""One of these is in every text that _ALARM finds, but for a status of 500 to 599 at its end."""
+_IDENTITY: Final = re.compile(
+    r"(?:^|[_\-. ]|(?<=[a-z]))(?:id|uuid|identifier|key|name|title|number|ref|reference|code|sku|login|email|path|url)$",
+    re.IGNORECASE,
+)
 
 Row = dict[str, Any]
 
 
-class _Missing:
-    pass
+_LARGEST: Final = 10**300
+_PLAIN: Final = frozenset((str, int, float, bool, type(None)))
 
 
-_MISSING: Final = _Missing()
-
-
-@dataclass(slots=True)
+@dataclass
 class _Column:
     name: str
     at: Sequence[int]
     """Which rows."""
     values: list[Any]
+
+    @cached_property
+    def kinds(self) -> dict[type, int]:
+        """How many values of each type."""
+        distinct = set(map(type, self.values))
+        return {distinct.pop(): len(self.values)} if len(distinct) == 1 else Counter(map(type, self.values))
+
+    @cached_property
+    def distinct(self) -> int:
+        """How many different values; those that are no plain values count as one each."""
+        if self.kinds.keys() <= _PLAIN:
+            return len(set(self.values))
+        plain = {value for value in self.values if type(value) in _PLAIN}
+        return len(plain) + sum(count for kind, count in self.kinds.items() if kind not in _PLAIN)
 
 
 class _Notes:
@@ -94,7 +113,7 @@ def _rare(count: int) -> int:
 
 
 def _columns(rows: list[Row], at: Sequence[int], prefix: str, notes: _Notes, depth: int) -> Iterator[_Column]:
-    counts = Counter(chain.from_iterable(rows))
+    counts = _count_keys(rows)
     total = len(rows)
     _check_keys(rows, at, prefix, counts, notes)
     for key, count in counts.most_common(_MAX_COLUMNS):
@@ -109,18 +128,32 @@ def _columns(rows: list[Row], at: Sequence[int], prefix: str, notes: _Notes, dep
         yield from _flatten(_Column(name, places, values), notes, depth)
 
 
+def _count_keys(rows: list[Row]) -> Counter[str]:
+    """Rows are counted by their key sets first, of which there are few as a rule."""
+    counts: Counter[str] = Counter()
+    for keys, count in Counter(map(tuple, rows)).items():
+        for key in keys:
+            counts[key] += count
+    return counts
+
+
 def _flatten(column: _Column, notes: _Notes, depth: int) -> Iterator[_Column]:
     """A column of objects as the columns inside it; of lists of one length, each position."""
-    kinds = Counter(map(type, column.values))
-    kind, count = kinds.most_common(1)[0]
+    kinds = column.kinds
+    kind = max(kinds, key=kinds.__getitem__)
+    count = kinds[kind]
     if depth < _MAX_DEPTH and kind is dict and count * 2 > len(column.values):
-        pairs = [(at, value) for at, value in zip(column.at, column.values, strict=True) if type(value) is dict]
+        values, places = column.values, column.at
         if len(kinds) > 1:
-            _check_types(column, kinds, notes)
-        yield from _columns([v for _, v in pairs], [at for at, _ in pairs], column.name + ".", notes, depth + 1)
+            _check_types(column, notes)
+            kept = [number for number, value in enumerate(values) if type(value) is dict]
+            values, places = [values[number] for number in kept], [places[number] for number in kept]
+        yield from _columns(values, places, column.name + ".", notes, depth + 1)
     elif depth < _MAX_DEPTH and kind is list and count == len(column.values) and _one_length(column.values):
         for position in range(len(column.values[0])):
-            inner = _Column(f"{column.name}[{position}]", column.at, [value[position] for value in column.values])
+            inner = _Column(
+                f"{column.name}[{position}]", column.at, [value[position] for value in column.values]
+            )
             yield from _flatten(inner, notes, depth + 1)
     else:
         yield column
@@ -137,8 +170,14 @@ def _check_keys(rows: list[Row], at: Sequence[int], prefix: str, counts: Counter
     few = _rare(total)
     rare = {key for key, count in counts.items() if count <= few}
     if rare and len(rare) <= max(3, total // 50):
-        held = [(place, key, row[key]) for place, row in zip(at, rows, strict=True) for key in rare.intersection(row)]
-        notes.add([p for p, _, _ in held], 1.2, [f"has {prefix}{key}={_short(value)}" for _, key, value in held])
+        held = [
+            (place, key, row[key])
+            for place, row in zip(at, rows, strict=True)
+            for key in rare.intersection(row)
+        ]
+        notes.add(
+            [p for p, _, _ in held], 1.2, [f"has {prefix}{key}={_short(value)}" for _, key, value in held]
+        )
     for key, count in counts.items():
         if 0 < total - count <= few:
             without = [place for place, row in zip(at, rows, strict=True) if key not in row]
@@ -148,18 +187,30 @@ def _check_keys(rows: list[Row], at: Sequence[int], prefix: str, counts: Counter
 def _check_column(column: _Column, notes: _Notes) -> None:
     if len(column.values) < _MIN_ROWS:
         return
-    kinds = Counter(map(type, column.values))
+    kinds = column.kinds
     if len(kinds) > 1:
-        _check_types(column, kinds, notes)
+        _check_types(column, notes)
     kind = max(kinds, key=lambda kind: (kind is not type(None), kinds[kind]))
     if kind in (int, float):
-        _check_numbers(column, [v if type(v) in (int, float) else math.nan for v in column.values], notes)
+        _check_numbers(column, _numbers(column), notes)
         if float not in kinds:
             _check_rare_values(column, notes)
     elif kind is str:
         _check_strings(column, notes)
     elif kind is bool:
         _check_rare_values(column, notes)
+
+
+def _numbers(column: _Column) -> list[float]:
+    values = column.values
+    if len(column.kinds) > 1:
+        values = [value if type(value) in (int, float) else math.nan for value in values]
+    try:
+        return list(map(float, values))
+    except OverflowError:  # JSON has integers of any length
+        return [
+            float(max(-_LARGEST, min(_LARGEST, value))) if type(value) is int else value for value in values
+        ]
 
 
 def _kind_name(value: Any) -> str:
@@ -178,10 +229,10 @@ def _kind_name(value: Any) -> str:
             return "an object"
 
 
-def _check_types(column: _Column, kinds: Counter[type], notes: _Notes) -> None:
+def _check_types(column: _Column, notes: _Notes) -> None:
     """A type, or null, that hardly any other row has here."""
     named: dict[str, int] = Counter()
-    for kind, count in kinds.items():
+    for kind, count in column.kinds.items():
         named[_NAMES.get(kind, "an object")] += count
     usual = max(named, key=lambda name: named[name])
     for name, count in named.items():
@@ -191,10 +242,22 @@ def _check_types(column: _Column, kinds: Counter[type], notes: _Notes) -> None:
             continue  # a field that is seldom filled is judged by its values
         odd = [(at, v) for at, v in zip(column.at, column.values, strict=True) if _kind_name(v) == name]
         weight = 1.0 if name == "null" else 1.3
-        notes.add([at for at, _ in odd], weight, [f"{column.name}={_short(v)} is {name}, usually {usual}" for _, v in odd])
+        notes.add(
+            [at for at, _ in odd],
+            weight,
+            [f"{column.name}={_short(v)} is {name}, usually {usual}" for _, v in odd],
+        )
 
 
-_NAMES: Final = {type(None): "null", bool: "a boolean", int: "a number", float: "a number", str: "a text", list: "a list", tuple: "a list"}
+_NAMES: Final = {
+    type(None): "null",
+    bool: "a boolean",
+    int: "a number",
+    float: "a number",
+    str: "a text",
+    list: "a list",
+    tuple: "a list",
+}
 
 
 def _check_numbers(column: _Column, numbers: list[float], notes: _Notes) -> None:
@@ -206,17 +269,21 @@ def _check_numbers(column: _Column, numbers: list[float], notes: _Notes) -> None
     low, high = rest[len(rest) // 20], rest[-len(rest) // 20]
     reach = min(max(reach for _, reach in found), 64)
     weight = 1.1 + math.log2(1 + reach) / 12
-    reasons = [f"{column.name}={_short(column.values[at])}, usually {_plain(low)} to {_plain(high)}" for at, _ in found]
+    reasons = [
+        f"{column.name}={_short(column.values[at])}, usually {_plain(low)} to {_plain(high)}"
+        for at, _ in found
+    ]
     notes.add(places, weight, reasons)
 
 
 def _check_rare_values(column: _Column, notes: _Notes) -> None:
     """A value that hardly any other row has, where the others repeat a few."""
     total = len(column.values)
-    counts = Counter(value if type(value) in _PLAIN else repr(value) for value in column.values)
     few = _rare(total)
-    if len(counts) < 2 or len(counts) > max(12, total // 15):
+    if not 2 <= column.distinct <= max(12, total // 15):
         return
+    plain = column.kinds.keys() <= _PLAIN
+    counts = Counter(column.values if plain else [v for v in column.values if type(v) in _PLAIN])
     rare = {value for value, count in counts.items() if count <= few}
     if not rare or sum(counts[value] for value in rare) > max(3, total // 50):
         return
@@ -226,25 +293,23 @@ def _check_rare_values(column: _Column, notes: _Notes) -> None:
     notes.add([at for at, _ in odd], 1.25 if alarm else 1.0, reasons)
 
 
-_PLAIN: Final = (str, int, float, bool, type(None))
-
-
 def _check_strings(column: _Column, notes: _Notes) -> None:
-    texts = [value if type(value) is str else "" for value in column.values]
+    texts = (
+        [value if type(value) is str else "" for value in column.values]
+        if len(column.kinds) > 1
+        else column.values
+    )
     sample = texts[:: max(1, len(texts) // 40)]
     numeric = sum(_NUMBER.match(text) is not None for text in sample)
     if numeric > 0.85 * len(sample):
         _check_numeric_texts(column, texts, notes)
         return
-    distinct = len(set(texts))
-    if distinct <= max(12, len(texts) // 15):
+    if column.distinct <= max(12, len(texts) // 15):
         _check_rare_values(column, notes)
         return
-    if sum(map(bool, map(_DATE.match, sample))) > 0.8 * len(sample):
-        _check_empty(column, texts, notes)
-        return
     _check_empty(column, texts, notes)
-    _check_texts(column, texts, notes)
+    if sum(map(bool, map(_DATE.match, sample))) <= 0.8 * len(sample):
+        _check_texts(column, texts, notes)
 
 
 def _check_numeric_texts(column: _Column, texts: list[str], notes: _Notes) -> None:
@@ -252,10 +317,13 @@ def _check_numeric_texts(column: _Column, texts: list[str], notes: _Notes) -> No
     numbers = [_as_number(text) for text in texts]
     odd = [at for at, number in enumerate(numbers) if math.isnan(number) and type(column.values[at]) is str]
     if 0 < len(odd) <= _rare(len(texts)):
-        reasons = [f"{column.name}={_short(texts[at])} is {'empty' if not texts[at].strip() else 'not a number'}" for at in odd]
+        reasons = [
+            f"{column.name}={_short(texts[at])} is {'empty' if not texts[at].strip() else 'not a number'}"
+            for at in odd
+        ]
         notes.add([column.at[at] for at in odd], 1.2, reasons)
     _check_numbers(column, numbers, notes)
-    if len(set(texts)) <= 12:
+    if column.distinct <= 12:
         _check_rare_values(column, notes)
 
 
@@ -267,7 +335,9 @@ def _as_number(text: str) -> float:
     if _NUMBER.match(text) is None:
         return math.nan
     try:
-        return float(text.strip().rstrip("%").replace(",", "").lstrip("$€£+").replace("-$", "-").replace("-€", "-"))
+        return float(
+            text.strip().rstrip("%").replace(",", "").lstrip("$€£+").replace("-$", "-").replace("-€", "-")
+        )
     except ValueError:
         return math.nan
 
@@ -281,45 +351,70 @@ def _check_empty(column: _Column, texts: list[str], notes: _Notes) -> None:
 def _check_texts(column: _Column, texts: list[str], notes: _Notes) -> None:
     """Free text: a shape that no other has, a much longer one, a word of alarm that few have."""
     total = len(texts)
-    alarms = [at for at, text in enumerate(texts) if _ALARM.search(text)]
+    alarms = _alarms(texts)
     if 0 < len(alarms) <= max(3, total // 100):
-        notes.add([column.at[at] for at in alarms], 1.1, [f"{column.name}={_short(texts[at])}" for at in alarms])
-    odd = rare_texts(texts)
+        notes.add(
+            [column.at[at] for at in alarms], 1.1, [f"{column.name}={_short(texts[at])}" for at in alarms]
+        )
+    odd, unusual = odd_texts(texts)
     if 0 < len(odd) <= max(3, total // 100):
         notes.add([column.at[at] for at in odd], 0.9, [f"{column.name}={_short(texts[at])}" for at in odd])
-    unusual = list(odd_texts(texts))
     if 0 < len(unusual) <= max(3, total // 100):
-        notes.add([column.at[at] for at in unusual], 1.0, [f"{column.name}={_short(texts[at])}" for at in unusual])
+        notes.add(
+            [column.at[at] for at in unusual], 1.0, [f"{column.name}={_short(texts[at])}" for at in unusual]
+        )
     longer = [at for at, _ in outliers([float(len(text)) for text in texts]) if len(texts[at]) > 40]
     if longer:
         reasons = [f"{column.name} has {len(texts[at]):,} characters: {_short(texts[at])}" for at in longer]
         notes.add([column.at[at] for at in longer], 0.7, reasons)
 
 
+def _alarms(texts: list[str]) -> list[int]:
+    """Which texts have a word of alarm; most texts have none of the letters of one."""
+    lowered = [text.lower() for text in texts]
+    joined = "\n".join(lowered)
+    words = [word for word in _ALARM_WORDS if word in joined]
+    suspects = (
+        at for at, text in enumerate(lowered) if any(word in text for word in words) or text[-3:-2] == "5"
+    )
+    return [at for at in suspects if _ALARM.search(texts[at])]
+
+
 def _identity(columns: list[_Column], total: int) -> list[str]:
     """A few columns by which a reader knows a row: named like an id or a name, and different in every row."""
-    named = [column for column in columns if len(column.values) >= 0.9 * total and _IDENTITY.search(column.name)]
+    named = [
+        column for column in columns if len(column.values) >= 0.9 * total and _IDENTITY.search(column.name)
+    ]
     chosen = [column for column in named if _distinct_share(column) > 0.9]
-    chosen = chosen or [column for column in columns if len(column.values) == total and _distinct_share(column) > 0.99]
+    chosen = chosen or [
+        column for column in columns if len(column.values) == total and _distinct_share(column) > 0.99
+    ]
     chosen.sort(key=lambda column: (column.name.count("."), not _ID.search(column.name)))
     return [column.name for column in chosen[:3]]
 
 
-_ID: Final = re.compile(r"(?:^|[_\-. ]|(?<=[a-z]))(?:id|uuid|identifier|key|number|ref|reference|sku)$", re.IGNORECASE)
+_ID: Final = re.compile(
+    r"(?:^|[_\-. ]|(?<=[a-z]))(?:id|uuid|identifier|key|number|ref|reference|sku)$", re.IGNORECASE
+)
 
 
 def _distinct_share(column: _Column) -> float:
-    plain = [value for value in column.values if type(value) in (str, int)]
-    return len(set(plain)) / max(len(column.values), 1)
+    if column.kinds.keys() <= {str, int}:
+        return column.distinct / max(len(column.values), 1)
+    return len({value for value in column.values if type(value) in (str, int)}) / max(len(column.values), 1)
 
 
 def _value_at(row: Row, name: str) -> Any:
     value: Any = row
     for part in re.split(r"\.|(?=\[)", name):
         if isinstance(value, dict):
-            value = value.get(part)
-        elif isinstance(value, list) and part.startswith("[") and int(part[1:-1]) < len(value):
-            value = value[int(part[1:-1])]
+            value = cast("Row", value).get(part)
+        elif (
+            isinstance(value, list)
+            and part.startswith("[")
+            and int(part[1:-1]) < len(cast("list[Any]", value))
+        ):
+            value = cast("list[Any]", value)[int(part[1:-1])]
         else:
             return row.get(name)
     return value

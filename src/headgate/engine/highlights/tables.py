@@ -8,10 +8,15 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from headgate.engine import jsontext
 from headgate.engine.source import Source
 from headgate.engine.textkind import TextKind
 
-_MAX_REPR_BYTES: Final = 2_000_000
+_MAX_REPR_BYTES: Final = 200_000
+"""Python's own reader takes a second for a megabyte."""
+_STRING: Final = re.compile(r"""('[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+")""", re.DOTALL)
+_LAST_COMMA: Final = re.compile(r",(\s*[\]}])")
+_MARK: Final = "\0"
 _MAX_CELL_CHARS: Final = 100_000
 _RULE: Final = re.compile(r"[\s|+:=-]+\Z")
 
@@ -48,19 +53,44 @@ def _decode(data: bytes) -> Any:
 
 
 def _literal(data: bytes) -> Any:
-    if len(data) > _MAX_REPR_BYTES:
-        return None
+    """The value of a Python repr: read as JSON where it can be written so, ten times faster."""
+    text = data.decode("utf-8", "replace").strip()
     try:
-        return ast.literal_eval(data.decode("utf-8", "replace").strip())
+        return msgspec.json.decode(_as_json(text))
+    except (msgspec.DecodeError, RecursionError, ValueError, SyntaxError):
+        pass
+    try:
+        return ast.literal_eval(text) if len(data) <= _MAX_REPR_BYTES else None
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
+
+
+def _as_json(text: str) -> str:
+    """Strings are set aside, so that what stands between them can be replaced all at once."""
+    parts = _STRING.split(text)
+    between = _MARK.join(parts[::2]).replace("(", "[").replace(")", "]")
+    for python, name in (("None", "null"), ("True", "true"), ("False", "false")):
+        between = between.replace(python, name)
+    outside = _LAST_COMMA.sub(r"\1", between).split(_MARK)
+    if len(outside) != len(parts[::2]):
+        raise ValueError("a mark in the text")
+    parts[::2] = outside
+    parts[1::2] = [_as_json_string(part) for part in parts[1::2]]
+    return "".join(parts)
+
+
+def _as_json_string(string: str) -> str:
+    inner = string[1:-1]
+    if "\\" in inner:
+        return jsontext.quote(ast.literal_eval(string))
+    return f'"{inner}"' if '"' not in inner else jsontext.quote(inner)
 
 
 def _of_values(values: Any, unit: str) -> Rows | list[str] | None:
     if not isinstance(values, (list, tuple)):
         return None
-    items = cast("list[Any]", list(cast("list[Any]", values)))
-    kinds = [type(item) for item in items]
+    items = list(cast("list[Any]", values))
+    kinds: list[type] = [type(item) for item in items]
     half = len(items) / 2
     if kinds.count(dict) > half:
         at = [place for place, kind in enumerate(kinds) if kind is dict]
@@ -93,31 +123,32 @@ def _of_delimited(text: str) -> Rows | None:
     lines = text.split("\n")
     bars = sum("|" in line for line in lines[:60])
     if bars > 0.6 * min(len(lines), 60):
-        return _with_header([(n, _barred(line)) for n, line in enumerate(lines, 1) if "|" in line and not _RULE.match(line)])
+        places = [at for at, line in enumerate(lines, 1) if "|" in line and not _RULE.match(line)]
+        return _with_header(places, [_barred(lines[at - 1]) for at in places])
     delimiter = max(",\t;", key=lambda mark: lines[0].count(mark))
     if not lines[0].count(delimiter):
         return None
     csv.field_size_limit(_MAX_CELL_CHARS)
     reader = csv.reader(lines, delimiter=delimiter)
-    numbered: list[tuple[int, list[str]]] = []
+    places = [1]
+    table: list[list[str]] = []
     try:
-        at = 1
         for cells in reader:
-            numbered.append((at, cells))
-            at = reader.line_num + 1
+            table.append(cells)
+            places.append(reader.line_num + 1)
     except csv.Error:
         pass
-    return _with_header(numbered)
+    return _with_header(places[: len(table)], table)
 
 
 def _barred(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip().strip("|").split("|")]
 
 
-def _with_header(numbered: list[tuple[int, list[str]]]) -> Rows | None:
-    if len(numbered) < 4:
+def _with_header(places: list[int], table: list[list[str]]) -> Rows | None:
+    if len(table) < 4:
         return None
-    (_, names), *body = numbered
-    body = [(number, cells) for number, cells in body if cells and len(cells) >= len(names) / 2]
-    rows = [dict(zip(names, cells, strict=False)) for _, cells in body]
-    return Rows(cast("list[Row]", rows), [number for number, _ in body], "line")
+    names = table[0]
+    full = [at for at in range(1, len(table)) if table[at] and len(table[at]) >= len(names) / 2]
+    rows = [dict(zip(names, table[at], strict=False)) for at in full]
+    return Rows(cast("list[Row]", rows), [places[at] for at in full], "line")

@@ -108,7 +108,11 @@ class _Header:
         inner = [(key, self._write(child, cells)) for key, child in node.below.items()]
         if isinstance(next(iter(node.below)), int):
             return "[" + ",".join(text or "null" for _, text in inner) + "]"
-        return "{" + ",".join(f"{jsontext.quote(str(key))}:{text}" for key, text in inner if text is not None) + "}"
+        return (
+            "{"
+            + ",".join(f"{jsontext.quote(str(key))}:{text}" for key, text in inner if text is not None)
+            + "}"
+        )
 
     def _resolve(self, column: _Column, cells: dict[str, str | None]) -> str | None:
         if column.constant is not None:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
 from typing import Any, Final
 
 import msgspec
@@ -19,6 +18,8 @@ _MIN_SAVED: Final = 6
 _MIN_ROWS_AROUND: Final = 6
 """With fewer rows, texts stand whole: the header would save little and tear them apart."""
 _MAX_PIECES: Final = 6
+_MAX_REFERENCES: Final = 60
+"""Each column of texts is compared with so many others."""
 _REFERENCE: Final = re.compile(r"[A-Za-z_][\w.\[\]-]*\Z")
 _LITERALS: Final = ("true", "false", "null", CELL)
 _STARTS_CLEANLY: Final = re.compile(r"[ /:=@?&#]")
@@ -46,6 +47,9 @@ def find_formulas(columns: Sequence[Column]) -> list[Formula | None]:
 
 
 def _constant(column: Column) -> Formula | None:
+    first, last = column.cells[0], column.cells[-1]
+    if first != last and first is not Gap.HIDDEN and last is not Gap.HIDDEN:
+        return None
     shown = [cell for cell in column.cells if cell is not Gap.HIDDEN]
     first, last = shown[0], shown[-1]
     if type(first) is not type(last) or first is Gap.ABSENT:
@@ -62,13 +66,14 @@ def _constant(column: Column) -> Formula | None:
 def _find_derived(columns: Sequence[Column], formulas: list[Formula | None]) -> None:
     """Columns that hold text made of other columns refer to them, shorter ones first: url before comments_url."""
     open_columns = [n for n, formula in enumerate(formulas) if formula is None]
-    composed = sorted((n for n in open_columns if _is_composed(columns[n])), key=lambda n: _text_length(columns[n]))
+    composed = sorted(
+        (n for n in open_columns if _is_composed(columns[n])), key=lambda n: _text_length(columns[n])
+    )
     if not composed:
         return
     references: References = {}
-    for n in open_columns:
-        if n not in composed:
-            _offer(references, columns[n])
+    for n in sorted(set(open_columns).difference(composed)):
+        _offer(references, columns[n])
     for n in composed:
         if not columns[n].witness:
             formulas[n] = _derive(columns[n].cells, references)
@@ -83,7 +88,9 @@ def _is_composed(column: Column) -> bool:
         return False
     if not any(mark in first for mark in "/ @"):
         return False
-    return set(map(type, column.cells)) == {str} or all(type(cell) is str or cell is Gap.HIDDEN for cell in column.cells)
+    return set(map(type, column.cells)) == {str} or all(
+        type(cell) is str or cell is Gap.HIDDEN for cell in column.cells
+    )
 
 
 def _text_length(column: Column) -> int:
@@ -92,6 +99,8 @@ def _text_length(column: Column) -> int:
 
 def _offer(references: References, column: Column) -> None:
     """Let formulas name this column if its name is plain."""
+    if len(references) >= _MAX_REFERENCES:
+        return
     name = path_text(column.path)
     if name not in _LITERALS and _REFERENCE.match(name):
         references[name] = column
@@ -110,13 +119,13 @@ def _derive(cells: Sequence[Any], references: References) -> Formula | None:
     pieces: list[str] = []
     rests = texts
     while len(pieces) < _MAX_PIECES:
-        shared = commonprefix(rests)
+        shared = _shared_start(rests)
         found = _next_reference(rests, shared, references, shown)
         if found is None:
             break
         literal, name, rests = found
         pieces += [jsontext.quote(literal), name] if literal else [name]
-    shared = commonprefix(rests)
+    shared = _shared_start(rests)
     if all(rest == shared for rest in rests):
         if shared:
             pieces.append(jsontext.quote(shared))
@@ -138,7 +147,7 @@ def _next_reference(
         texts = [text for text in values if text is not None]
         if len(texts) < len(values):
             continue
-        for cut in {len(shared), len(shared) - len(commonprefix(texts))}:
+        for cut in {len(shared), len(shared) - len(_shared_start(texts))}:
             if cut >= 0 and first.startswith(value, cut) and _all_go_on(rests, texts, cut):
                 best = (len(value), name, texts, cut)
     if best is None:
@@ -147,16 +156,24 @@ def _next_reference(
     return shared[:cut], name, [rest[cut + len(text) :] for rest, text in zip(rests, texts, strict=True)]
 
 
+def _shared_start(texts: Sequence[str]) -> str:
+    first, last = min(texts), max(texts)
+    for at, (one, other) in enumerate(zip(first, last, strict=False)):
+        if one != other:
+            return first[:at]
+    return min(first, last, key=len)
+
+
 def _all_go_on(rests: list[str], texts: list[str], cut: int) -> bool:
     return all(rest.startswith(text, cut) for rest, text in zip(rests, texts, strict=True))
 
 
 def _partly(pieces: list[str], rests: list[str], cells: Sequence[Any]) -> Formula | None:
     """A shared beginning and end around the cell, cut where a word or path part ends so that ids stay whole."""
-    head = commonprefix(rests)
+    head = _shared_start(rests)
     cut = max((found.end() for found in _STARTS_CLEANLY.finditer(head)), default=0)
     head, rests = head[:cut], [rest[cut:] for rest in rests]
-    tail = commonprefix([rest[::-1] for rest in rests])[::-1]
+    tail = _shared_start([rest[::-1] for rest in rests])[::-1]
     start = _STARTS_CLEANLY.search(tail)
     tail = tail[start.start() :] if start else ""
     if tail:
@@ -164,6 +181,13 @@ def _partly(pieces: list[str], rests: list[str], cells: Sequence[Any]) -> Formul
     first = next(cell for cell in cells if cell is not Gap.HIDDEN)
     if len(rests) < _MIN_ROWS_AROUND or len(first) - len(rests[0]) < _MIN_SAVED or not all(rests):
         return None
-    around = [*pieces, *([jsontext.quote(head)] if head else []), CELL, *([jsontext.quote(tail)] if tail else [])]
+    around = [
+        *pieces,
+        *([jsontext.quote(head)] if head else []),
+        CELL,
+        *([jsontext.quote(tail)] if tail else []),
+    ]
     pending = iter(rests)
-    return Formula(":" + "+".join(around), True, [cell if cell is Gap.HIDDEN else next(pending) for cell in cells])
+    return Formula(
+        ":" + "+".join(around), True, [cell if cell is Gap.HIDDEN else next(pending) for cell in cells]
+    )

@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from headgate.errors import InputError
@@ -19,7 +20,9 @@ class Step:
 Path = tuple[Step, ...]
 
 _PLAIN: Final = re.compile(r"[^\s\d\x00-\x1f.\[\]\"=:|+?{}<>,-][^.\[\]\"=:|+?{}\x00-\x1f]*")
-_PART: Final = re.compile(r"\[(\d+)\](\??)|\.?(\"[^\"\\]*(?:\\.[^\"\\]*)*\"|[^.\[\]\"=:|+?{}\x00-\x1f]+)(\??)")
+_PART: Final = re.compile(
+    r"\[(\d+)\](\??)|\.?(\"[^\"\\]*(?:\\.[^\"\\]*)*\"|[^.\[\]\"=:|+?{}\x00-\x1f]+)(\??)"
+)
 
 
 def path_text(path: Path) -> str:
@@ -34,6 +37,7 @@ def path_text(path: Path) -> str:
     return "".join(parts)
 
 
+@lru_cache(2_000)
 def _name(key: str) -> str:
     plain = _PLAIN.fullmatch(key) is not None and not key.endswith(" ")
     return key if plain else json.dumps(key, ensure_ascii=False)

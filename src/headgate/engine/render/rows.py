@@ -61,10 +61,11 @@ def group_rows(rows: Sequence[Any]) -> tuple[list[Group], list[int | None]]:
 
 def _shared_order(rows: Sequence[Any]) -> Keys | None:
     """The keys of all rows, if they have the same in the same order: most tables."""
-    if any(type(row) is not dict for row in rows):
+    if set(map(type, rows)) != {dict}:
         return None
-    order = list(rows[0])
-    return tuple(order) if order and all(list(row) == order for row in rows) else None
+    keys_of: list[Keys] = list(map(tuple, rows))
+    order = keys_of[0]
+    return order if order and keys_of.count(order) == len(keys_of) else None
 
 
 def _cluster(key_sets: Counter[Keys]) -> tuple[dict[Keys, int], list[Keys]]:
@@ -129,7 +130,11 @@ def _flatten(cells: Cells, path: Path, key: str | int) -> Iterator[Column]:
     inner: list[Column] | None = None
     nullable = type(None) in kinds
     if len(path) < _MAX_DEPTH:
-        present = [cell for cell in cells if cell is not None and cell is not Gap.ABSENT] if len(kinds) > 1 else cells
+        present = (
+            [cell for cell in cells if cell is not None and cell is not Gap.ABSENT]
+            if len(kinds) > 1
+            else cells
+        )
         if nested == {dict}:
             inner = _inner_objects(present, (*path, Step(key, nullable)))
         elif nested == {list} and not nullable:
@@ -144,9 +149,7 @@ def _flatten(cells: Cells, path: Path, key: str | int) -> Iterator[Column]:
 
 
 def _inner_objects(objects: list[Row], path: Path) -> list[Column] | None:
-    if not all(objects):
-        return None
-    order = _shared_order(objects) or _common_order(Counter(map(tuple, objects)))
+    order = _shared_order(objects) or (_common_order(Counter(map(tuple, objects))) if all(objects) else None)
     return None if order is None else _columns(order, objects, path)
 
 

@@ -6,7 +6,7 @@ from headgate.engine import jsontext
 
 
 def encode(raw: bytes) -> str | None:
-    import toon_format  # noqa: PLC0415  # 60 ms to import, and few ask for it
+    import toon_format  # 60 ms to import, and few ask for it
 
     try:
         text = toon_format.encode(json.loads(raw))
@@ -16,6 +16,6 @@ def encode(raw: bytes) -> str | None:
 
 
 def decode(text: str) -> bytes:
-    import toon_format  # noqa: PLC0415
+    import toon_format
 
     return jsontext.canonical(json.dumps(toon_format.decode(text), ensure_ascii=False).encode())
