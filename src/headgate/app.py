@@ -3,7 +3,7 @@
 import os
 import secrets
 from base64 import b64decode
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -36,7 +36,16 @@ class Protection:
         """The bounded first reply to an answer; None when it fits and goes out as it is."""
         source = Source(data)
         held = _Holding(self, binding, source, now)
-        return Gate(source, self.policy, held.issue).first()
+        try:
+            return Gate(source, self.policy, held.issue).first()
+        except Exception:  # noqa: BLE001  # whatever we got wrong, the answer stays bounded and within reach
+            return self._last_resort(source, held)
+
+    def _last_resort(self, source: Source, held: "_Holding") -> Reply | None:
+        """The answer as plain text in chunks: no judgement about what it is, and so none that can fail."""
+        plain = replace(self.policy, highlights=False)
+        reply = Gate(source.as_text, plain, lambda view, at: held.issue(replace(view, scope="text"), at)).first()
+        return reply and replace(reply, record=reply.record | {"degraded": True})
 
     def select(self, data: bytes, binding: Binding, request: Request, now: float) -> Reply:
         """A reply to a request about an answer that is not held yet."""
@@ -81,10 +90,18 @@ class _Holding:
         if not self._snapshot:
             self._snapshot = protection.ring.snapshot_id(self._source.data, self._binding)
         protection.store.put(principal, self._snapshot, self._source, expires, int(self._now // 60))
+        view = self._with_choices(view)
         key = b"" if view == WHOLE else view.key()
         if key not in _NAMED_VIEWS:
             protection.store.put_view(principal, self._snapshot, key, view.pack())
         return protection.ring.seal(Cursor(self._snapshot, expires, position, key), self._binding)
+
+    def _with_choices(self, view: View) -> View:
+        """The form and page size an answer began with go on with its cursors."""
+        policy, usual = self._protection.policy, Policy()
+        form = view.form or ("" if policy.form == usual.form else policy.form)
+        limit = view.limit or (0 if policy.page_size == usual.page_size else policy.page_size)
+        return replace(view, form=form, limit=limit)
 
 
 def ring_from_environment() -> KeyRing | None:

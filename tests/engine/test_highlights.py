@@ -35,7 +35,7 @@ def opening(items: list[dict[str, object]]) -> str:
         ({"amount": 98_000}, "amount=98000, usually"),
         ({"amount": "ninety"}, "amount=ninety is a text, usually a number"),
         ({"blocked_by": "legal"}, "has blocked_by=legal"),
-        ({"note": None}, "note=None is null, usually a text"),
+        ({"note": None}, "note is null, usually a text"),
         ({"note": "Fraud suspected by the bank"}, "note=Fraud suspected by the bank"),
     ],
 )

@@ -8,6 +8,7 @@ from headgate.app import Protection, ring_beside
 from headgate.engine.cursor import Binding
 from headgate.engine.policy import MIN_BUDGET, Policy
 from headgate.engine.render import AUTO, FORMS
+from headgate.engine.reply import allowance
 from headgate.engine.request import Request, parse_request
 from headgate.engine.tokens import FAMILIES, Estimator, family_of
 from headgate.errors import BadRequest
@@ -18,6 +19,7 @@ from headgate.store import FileStore
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # pyright: ignore[reportPrivateUsage]
 
 MAX_MULTIPLIER = 20
+LEAST_CONTENT = 50
 BINDING = Binding("cli", "file", "reduce")
 
 
@@ -66,7 +68,10 @@ def make_policy(options: argparse.Namespace) -> Policy:
         # A budget above the default cap is the caller's explicit wish: it raises the cap with it.
         names = ("list_threshold", "object_threshold", "mapped_object_threshold", "text_threshold")
         budgets = dict.fromkeys(names, options.budget)
-        return replace(policy, hard_cap=max(policy.hard_cap, options.budget), **budgets)
+        policy = replace(policy, hard_cap=max(policy.hard_cap, options.budget), **budgets)
+        if options.budget < (least := allowance(policy, section=True) + LEAST_CONTENT):
+            raise BadRequest(f"--budget {options.budget} leaves no room beside the notice: at least {least} are needed")
+        return policy
     except ValueError as error:
         if options.budget is not None and options.budget < MIN_BUDGET:
             raise BadRequest(f"--budget must be at least {MIN_BUDGET} tokens, not {options.budget}") from None

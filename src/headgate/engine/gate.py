@@ -8,18 +8,23 @@ from headgate.engine import jsontext, plan
 from headgate.engine.fit import Fitted, fit
 from headgate.engine.highlights import find_highlights
 from headgate.engine.jsontext import Children
+from headgate.engine.linerange import select_lines
 from headgate.engine.policy import Policy
 from headgate.engine.preview import preview
+from headgate.engine.project import ALL, select_fields
 from headgate.engine.render import render
 from headgate.engine.reply import Issue, Notice, Reply, allowance, budget_fields
 from headgate.engine.request import Request
-from headgate.engine.selection import Selection, select
-from headgate.engine.source import Focus, Position, Source
+from headgate.engine.search import select_matches
+from headgate.engine.selection import Selection
+from headgate.engine.source import Focus, Position, Source, one_line
 from headgate.engine.view import FOCUS, WHOLE, View
 from headgate.engine.walk import Part, Walker
 from headgate.errors import BadRequest
 
-_MAX_WHERE_CHARS = 160
+_WHERE_CHARS = (160, 80, 40, 20, 0)
+_WORTH_TRYING = 6
+"""A section this many times over the budget fits in no form."""
 _BEGINNING = Position(0)
 
 
@@ -28,15 +33,19 @@ class Gate:
     source: Source
     policy: Policy
     issue: Issue
+    base: str = ""
+    """Pointer of the source in the answer it is part of."""
 
     def first(self) -> Reply | None:
         """The bounded first reply; None when the answer fits and goes out as it is."""
-        decision = plan.decide(self.source, self.policy)
+        return self._begin(plan.decide(self.source, self.policy))
+
+    def _begin(self, decision: plan.Plan) -> Reply | None:
         match decision:
             case plan.Pass():
                 return None
             case plan.Rerender(rendered, tokens, budget):
-                record = {"kind": "complete", "format": rendered.form, "path": "", "total": self._total()}
+                record = {"kind": "complete", "format": rendered.form, "path": self.base, "total": self._total()}
                 notice = Notice(f"complete, as {rendered.form}", tokens, self.total_tokens)
                 return self._finish(notice, rendered.text, record, budget)
             case plan.Page(focus, budget):
@@ -69,15 +78,20 @@ class Gate:
         """The view a request asks for; a request that selects begins anew, the others go on where they were."""
         if request.path is not None:
             view, position = View("path", request.path, limit=view.limit, form=view.form), _BEGINNING
+        fields = () if ALL in request.fields else request.fields
         if request.fields or request.search or request.lines:
-            base = View("path", view.path) if view.scope in ("path", "walk") else FOCUS
-            selected = {"fields": request.fields, "search": request.search, "lines": request.lines}
-            view, position = replace(base, condensed=False, **selected), _BEGINNING
+            # Lines are those of the text as it came, not of a list inside it.
+            plain = WHOLE if request.lines and self._is_about_json() else FOCUS
+            base = View("path", view.path) if view.scope in ("path", "walk") else plain
+            view, position = replace(base, fields=fields, search=request.search, lines=request.lines), _BEGINNING
         if request.form:
             view = replace(view, form=request.form)
         if request.limit:
             view = replace(view, limit=request.limit)
         return view, position
+
+    def _is_about_json(self) -> bool:
+        return self.source.is_json and self.source.head(self.source.focus.node) != b'"'
 
     # First replies
 
@@ -94,7 +108,7 @@ class Gate:
         base = 0 if focus.node == self.source.root else focus.node.start
         following = Position(children.starts[found.count] - base) if found.count < total else None
         part = Part(
-            "items", focus.pointer, 0, found.count, total, found.rendered.text, found.rendered.form,
+            "items", self.base + focus.pointer, 0, found.count, total, found.rendered.text, found.rendered.form,
             found.tokens, following,
         )  # fmt: skip
         return self._part_reply(part, FOCUS, budget, highlights, envelope=bool(focus.pointer))
@@ -113,16 +127,16 @@ class Gate:
         return fit(rendered, most, lambda count: ends[count - 1] - starts[0], room, self.policy.estimator)
 
     def _preview(self, focus: Focus, budget: int) -> Reply:
-        node, pointer = focus.node, focus.pointer
+        """The essentials of the whole, what stands around the focus included."""
         room = budget - _allowance(self.policy, section=True)
-        made = preview(self.source, node, pointer, self.policy, room)
+        made = preview(self.source, self.source.root, self.base, self.policy, room)
         cursor = self.issue(WHOLE, _BEGINNING)
-        children = self.source.open(node)
+        children = self.source.open(focus.node)
         count = len(children) if children else 0
         what = "items" if children and children.keys is None else "keys"
         record = {
             "kind": "preview",
-            "path": pointer,
+            "path": self.base,
             "format": made.rendered.form,
             "derived": True,
             "total": self._total() | {what: count},
@@ -132,7 +146,7 @@ class Gate:
             "detailsAvailable": {"tool": "headgate_read", "cursor": cursor, "sections": made.sections},
         }
         notice = Notice(f"summary of {count:,} {what}", made.tokens, self.total_tokens, cursor, cursor)
-        return self._finish(notice, made.rendered.text, record, budget, where=_where(pointer))
+        return self._finish(notice, made.rendered.text, record, budget)
 
     def _condensed(self, budget: int) -> Reply:
         view = View("focus", condensed=True, fields=self.policy.essential_fields)
@@ -163,28 +177,24 @@ class Gate:
     def _first_of_path(self, view: View) -> Reply:
         """What a path leads to: whole if it fits, else as any answer begins."""
         inner, base = self._scope(view)
-        below = Gate(inner, self.policy, lambda sub, at: self.issue(_inside(base, sub, inner), at))
-        decision = plan.decide(inner, self.policy)
-        if isinstance(decision, plan.Pass):
-            return self._whole(inner, base, view, decision.tokens)
-        reply = below.first()
-        if reply is None:
-            raise AssertionError("what does not pass has a first reply")
-        record = reply.record | {"path": base + str(reply.record.get("path", ""))}
-        return replace(reply, record=record, where=reply.where or _where(base))
+        below = Gate(inner, self.policy, lambda sub, at: self.issue(_inside(base, sub, inner), at), base)
+        return below._whole(self._budget(view)) or below._begin(plan.decide_oversized(inner, self.policy))
 
-    def _whole(self, inner: Source, base: str, view: View, tokens: int) -> Reply:
-        budget = self._budget(view)
-        if inner.is_json:
-            raw = jsontext.canonical(inner.data)
-            rendered = render(raw, self.policy.form, self.policy.estimator)
+    def _whole(self, budget: int) -> Reply | None:
+        """All of a section with its notice, if that fits."""
+        source = self.source
+        if self.policy.estimator.table(source.data) > budget * _WORTH_TRYING:
+            return None
+        if source.is_json:
+            rendered = render(jsontext.canonical(source.data), self.policy.form, self.policy.estimator)
             content, form = rendered.text, rendered.form
         else:
-            content, form = inner.data.decode("utf-8", "surrogateescape"), "text"
-        record = {"kind": "section", "path": base, "format": form, "total": self._total()}
-        return self._finish(
-            Notice("section, whole", tokens, self.total_tokens), content, record, budget, where=_where(base)
-        )
+            content, form = source.data.decode("utf-8", "surrogateescape"), "text"
+        tokens = self.policy.estimator.ceiling(content)
+        if tokens > budget - _allowance(self.policy):
+            return None
+        record = {"kind": "section", "path": self.base, "format": form, "total": self._total()}
+        return self._finish(Notice("section, whole", tokens, self.total_tokens), content, record, budget)
 
     def _pages_reply(self, view: View, pages: tuple[int, int], budget: int) -> Reply:
         """Several pages in one reply, within the hard cap."""
@@ -204,7 +214,8 @@ class Gate:
             if first > len(ends):
                 raise BadRequest(f"there are {len(ends)} chunks")
             at, limit = Position(0, 0 if first == 1 else ends[first - 2]), size
-        walker = replace(self._walker(view, wide), limit=limit)
+        planned = self._walker(view, budget).chunk_budget
+        walker = replace(self._walker(view, wide), limit=limit, chunk_budget=planned, chunk_count=last - first + 1)
         return self._part_reply(walker.part(at if at != _BEGINNING else None), view, wide)
 
     def _selection_reply(
@@ -217,10 +228,10 @@ class Gate:
             start, limit = (pages[0] - 1) * limit, limit * (pages[1] - pages[0] + 1)
             budget = min(self.policy.hard_cap, budget * (pages[1] - pages[0] + 1))
         room = budget - _allowance(self.policy, section=view.condensed)
-        made: Selection = select(inner, view, start, limit, room, self.policy)
+        made = _select(inner, view, start, limit, room, self.policy)
         record: dict[str, Any] = {
             "kind": made.kind,
-            "path": base,
+            "path": self.base + base,
             "format": made.form,
             "derived": True,
             "total": self._total() | made.total,
@@ -238,7 +249,7 @@ class Gate:
                 "cursor": notice.section,
                 "sections": made.sections,
             }
-        return self._finish(notice, made.text, record, budget, where=_join(_where(base), made.remark))
+        return self._finish(notice, made.text, record, budget, remark=made.remark)
 
     # Shared
 
@@ -247,6 +258,8 @@ class Gate:
         match view.scope:
             case "whole":
                 return self.source, ""
+            case "text":
+                return self.source.as_text, ""
             case "path" | "walk":
                 node, base = self.source.resolve(view.path), view.path
                 if base and not base.startswith("/"):
@@ -277,8 +290,9 @@ class Gate:
 
     def _walker(self, view: View, budget: int, spent: int = 0) -> Walker:
         inner, base = self._scope(view)
-        room = budget - (spent or _allowance(self.policy) + self._cost("x" * 60))
-        return Walker(inner, self.policy, room, self._limit(view), base)
+        planned = budget - _allowance(self.policy) - self._cost("x" * 60)
+        room = min(budget - spent, planned) if spent else planned
+        return Walker(inner, self.policy, room, self._limit(view), self.base + base, planned)
 
     def _cost(self, text: str) -> int:
         return self.policy.estimator.ceiling(text) + 2 if text else 0
@@ -309,8 +323,7 @@ class Gate:
         notice = Notice(shown, part.tokens, self.total_tokens)
         if part.following is not None:
             notice.more = record["nextCursor"] = self.issue(view, part.following)
-        where = "" if envelope or envelope_text else _where(part.pointer)
-        return self._finish(notice, part.content, record, budget, highlights, where, envelope_text)
+        return self._finish(notice, part.content, record, budget, highlights, envelope_text)
 
     def _finish(
         self,
@@ -319,19 +332,32 @@ class Gate:
         record: dict[str, Any],
         budget: int,
         highlights: str = "",
-        where: str = "",
         envelope: str = "",
+        remark: str = "",
     ) -> Reply:
         """Notice.tokens holds the cost of the content; what stands around it is added, not counted again."""
-        around = "\n".join(part for part in (notice.line(), highlights, where, envelope) if part)
-        notice.tokens += self.policy.estimator.ceiling(around) + 1
-        record |= budget_fields(notice.tokens, budget)
+        pointer = "" if record.get("envelope") else str(record["path"])
+        for size in _WHERE_CHARS:  # foreign keys can cost a lot: as much of the path as there is room for
+            where = _join(_where(pointer, size), remark[:size])
+            around = _join(notice.line(), highlights, where, envelope)
+            tokens = notice.tokens + self.policy.estimator.ceiling(around) + 1
+            if tokens <= budget:
+                break
+        notice.tokens = tokens
+        record |= budget_fields(tokens, budget)
         return Reply(notice.line(), content, record, highlights, where, envelope)
 
 
 @lru_cache(64)
 def _allowance(policy: Policy, *, section: bool = False) -> int:
     return allowance(policy, section=section)
+
+
+def _select(source: Source, view: View, start: int, limit: int, room: int, policy: Policy) -> Selection:
+    if view.lines:
+        return select_lines(source, view.lines, start, room, policy)
+    chosen = select_matches if view.search else select_fields
+    return chosen(source, view, start, limit, room, policy)
 
 
 def _describe(part: Part, record: dict[str, Any]) -> str:
@@ -351,10 +377,11 @@ def _describe(part: Part, record: dict[str, Any]) -> str:
     return f"lines {lines.first:,}-{lines.last:,} of {lines.total:,} · {chunk}"
 
 
-def _where(pointer: str) -> str:
-    if not pointer:
+def _where(pointer: str, size: int) -> str:
+    if not pointer or not size:
         return ""
-    return f"at {pointer if len(pointer) <= _MAX_WHERE_CHARS else pointer[:_MAX_WHERE_CHARS] + '…'}"
+    shown = one_line(pointer)
+    return f"at {shown if len(shown) <= size else shown[:size] + '…'}"
 
 
 def _join(*parts: str) -> str:

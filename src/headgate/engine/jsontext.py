@@ -48,17 +48,28 @@ class Children:
         return Children([at + by for at in self.starts], [at + by for at in self.ends], self.keys)
 
 
-def is_json(data: bytes) -> bool:
-    """Whether the whole of `data` is one array or object that can be opened (scalars are text to us)."""
-    head = data.lstrip(b" \t\n\r")[:1]
-    if head not in (b"[", b"{"):
+MAX_NESTING: Final = 100
+"""Well below where the interpreter's own limit would strike, which depends on who calls: the answer must not."""
+_OPENS: Final = {0x5B: 1, 0x7B: 1, 0x5D: -1, 0x7D: -1}
+_PLAIN_BYTES: Final = bytes(byte for byte in range(256) if byte not in (*_OPENS, 0x22))
+
+
+def is_too_deep(data: bytes) -> bool:
+    """Whether brackets outside strings are nested deeper than MAX_NESTING; 0.1 ms per 100 KB."""
+    if data.count(b"[") + data.count(b"{") <= MAX_NESTING:
         return False
-    try:
-        data.decode()
-        _any.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return False
-    return True
+    if b"\\" in data:
+        data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
+    brackets = data.translate(None, _PLAIN_BYTES).replace(b'""', b"")
+    if b'"' in brackets:
+        brackets = b"".join(brackets.split(b'"')[::2])
+    # Innermost pairs out, level by level: most answers are empty after a few rounds.
+    left = brackets
+    for _ in range(MAX_NESTING // 4):
+        left = left.replace(b"[]", b"").replace(b"{}", b"")
+        if not left:
+            return False
+    return max(accumulate(map(_OPENS.__getitem__, brackets))) > MAX_NESTING
 
 
 def minify(raw: bytes) -> bytes:
@@ -215,6 +226,8 @@ def check_strict(data: bytes) -> None:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise JsonRefused(f"not UTF-8 at byte {error.start}") from None
+    if is_too_deep(data):
+        raise JsonRefused(f"nested too deeply: more than {MAX_NESTING} levels")
     try:
         json.loads(
             text,

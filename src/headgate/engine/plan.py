@@ -63,32 +63,34 @@ Plan = Pass | Rerender | Page | Preview | Chunk | Walk
 
 
 def decide(source: Source, policy: Policy) -> Plan:
-    return _decide_json(source, policy) if source.is_json else _decide_text(source, policy)
-
-
-def _decide_text(source: Source, policy: Policy) -> Plan:
-    budget = policy.text_threshold if policy.pagination else policy.hard_cap
-    tokens = measure(source, budget, policy)
-    if tokens <= max(budget, min(policy.untouched_text, policy.text_threshold)):
-        return Pass(tokens)
-    return Chunk(None, budget)
-
-
-def _decide_json(source: Source, policy: Policy) -> Plan:
-    raw = source.data
-    focus = source.focus
-    head = source.head(focus.node)
-    enabled = policy.pagination if head != b"{" else policy.summarization
-    threshold = {b"[": policy.list_threshold, b'"': policy.text_threshold}.get(head, policy.object_budget)
-    budget = threshold if enabled else policy.hard_cap
+    budget = budget_for(source, policy)
     tokens = measure(source, budget, policy)
     if tokens <= budget:
         return Pass(tokens)
-    if tokens <= budget * _BEST_SAVING:
+    if source.is_json and tokens <= budget * _BEST_SAVING:
+        raw = source.data
         rendered = render(jsontext.canonical(raw), policy.form, policy.estimator)
         if (cost := policy.estimator.ceiling(rendered.text)) <= budget - NOTICE_ALLOWANCE:
             return Rerender(rendered, cost, budget)
-    light = len(raw) - (focus.node.end - focus.node.start) <= budget
+    return decide_oversized(source, policy)
+
+
+def budget_for(source: Source, policy: Policy) -> int:
+    """By the shape of what the answer is about; without paging or summaries only the hard cap holds."""
+    head = source.head(source.focus.node) if source.is_json else b'"'
+    if not (policy.summarization if head == b"{" else policy.pagination):
+        return policy.hard_cap
+    return {b"[": policy.list_threshold, b'"': policy.text_threshold}.get(head, policy.object_budget)
+
+
+def decide_oversized(source: Source, policy: Policy) -> Plan:
+    """What to do with an answer that cannot be sent whole."""
+    budget = budget_for(source, policy)
+    if not source.is_json:
+        return Chunk(None, budget)
+    focus = source.focus
+    head = source.head(focus.node)
+    light = len(source.data) - (focus.node.end - focus.node.start) <= budget
     if head == b"[" and light:
         return Page(focus, budget)
     if head == b'"' and light:
@@ -108,6 +110,15 @@ def measure(source: Source, budget: int, policy: Policy) -> int:
     if (bound := estimator.bound(len(source.data))) <= budget:
         return bound
     tokens = source.tokens(estimator)
-    if 0.6 * budget < tokens < 1.7 * budget:
-        return estimator.ceiling(source.data)
-    return tokens
+    odd = len(source.data.translate(None, _ORDINARY)) * estimator.bound(1)
+    if 2 * tokens + odd <= budget:
+        return tokens
+    if tokens > _CLEARLY_OVER * budget * (1 if odd * 10 < tokens else 6):
+        return tokens
+    return estimator.ceiling(source.data)
+
+
+_ORDINARY: Final = bytes(range(0x30, 0x3A)) + bytes(range(0x41, 0x5B)) + bytes(range(0x61, 0x7B)) + b' \n\r\t"{}[]:,.-_/'
+"""Bytes of which the table was never seen to count less than half of what a text of them costs. Others (symbols,
+scripts beyond ASCII) can cost several times what it says: they are taken at their most."""
+_CLEARLY_OVER: Final = 2.5

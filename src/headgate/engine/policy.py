@@ -30,8 +30,6 @@ class Policy:
     essential_fields: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
     """Sentences with one of these words survive first when a long text is cut."""
-    untouched_object: int = 500
-    untouched_text: int = 1_000
 
     def __post_init__(self) -> None:
         for name in ("list_threshold", "object_threshold", "mapped_object_threshold", "text_threshold"):

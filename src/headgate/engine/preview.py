@@ -8,7 +8,7 @@ from headgate.engine import jsontext
 from headgate.engine.excerpt import excerpt
 from headgate.engine.jsontext import Children
 from headgate.engine.policy import Policy
-from headgate.engine.render import Rendered, render
+from headgate.engine.render import AUTO, Rendered, bare, columns, render
 from headgate.engine.source import MAX_DEPTH, Node, Source, pointer_step
 
 _STUB_BYTES: Final = 70
@@ -77,10 +77,18 @@ def preview(source: Source, node: Node, base: str, policy: Policy, budget: int) 
 def _draw(source: Source, node: Node, base: str, policy: Policy, room: int, per_byte: float) -> Preview:
     draft = _Draft(source, policy, base, per_byte)
     value = _shorten(draft, node, base, room, 0)
-    rendered = render(jsontext.canonical(value), policy.form, policy.estimator)
+    rendered = _render(jsontext.canonical(value), policy)
     sections = sorted(draft.held, key=lambda pointer: -draft.held[pointer])[:_MAX_SECTIONS]
     fields = _fields(source, node, draft.held, base)
     return Preview(rendered, policy.estimator.ceiling(rendered.text), sections, fields)
+
+
+def _render(raw: bytes, policy: Policy) -> Rendered:
+    """A summary is read, not read back: its tables say what was left out, and nothing is derived from our stubs."""
+    if policy.form not in (AUTO, "columns"):
+        return render(raw, policy.form, policy.estimator)
+    text = columns.encode_summary(raw)
+    return Rendered("columns", text) if text is not None else Rendered("bare", bare.encode(raw))
 
 
 def _fields(source: Source, node: Node, held: dict[str, int], base: str) -> list[str]:

@@ -5,7 +5,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from headgate.engine import jsontext
-from headgate.errors import JsonRefused
+from headgate.engine.policy import Policy
+from headgate.engine.selection import INDEX, Selection, clipped, fit_units, indexed, list_items
+from headgate.engine.source import Source, one_line
+from headgate.engine.view import View
+from headgate.errors import BadRequest, JsonRefused
 
 ALL: Final = "all"
 
@@ -60,3 +64,56 @@ def _pick(key: str, value: bytes, tree: FieldTree, found: set[str], prefix: str)
     if below.whole and kept is not None:
         found.add(path)
     return kept
+
+
+def select_fields(source: Source, view: View, start: int, limit: int, room: int, policy: Policy) -> Selection:
+    """The chosen fields of every item of a list, or of one object."""
+    if not source.is_json:
+        raise BadRequest("fields can be chosen from JSON only; this is text: use lines or search")
+    is_list = source.head(source.root) == b"["
+    items = list_items(source) if is_list else [source.raw(source.root)]
+    if start >= len(items):
+        raise BadRequest(f"there are {len(items):,} items")
+    tree = field_tree(view.fields)
+    found: set[str] = set()
+
+    def pick(at: int) -> bytes:
+        kept = project(items[at], tree, found) or b"{}"
+        return indexed(kept, at) if view.condensed else kept
+
+    made = fit_units(pick, start, min(limit, len(items) - start), room, policy, is_list=is_list)
+    if made is None:
+        made = clipped(jsontext.canonical(pick(start)).decode(), 0, "; ask for fewer fields, or one path", room, policy)
+    missing = [name for name in view.fields if not _occurs(name, found, source.data)]
+    last = start + made.count
+    return Selection(
+        kind="page" if is_list else "object",
+        label=f"items {start + 1:,}-{last:,} of {len(items):,}, chosen fields" if is_list else "chosen fields",
+        text=made.rendered.text,
+        form=made.rendered.form,
+        tokens=made.tokens,
+        total={"items": len(items)},
+        shown={"items": made.count},
+        following=last if last < len(items) else None,
+        missing=missing,
+        remark=_missing_remark(missing, items[0]) if missing and not view.condensed else "",
+        sections=["/" + INDEX] if view.condensed else [],
+    )
+
+
+def _occurs(name: str, found: set[str], data: bytes) -> bool:
+    """Whether a field was found on this page, or its name stands anywhere in the answer."""
+    if name in found or any(path.startswith(name + ".") for path in found):
+        return True
+    last = jsontext.quote(name.rpartition(".")[2]).encode("utf-8", "replace")
+    return last in data
+
+
+def _missing_remark(missing: list[str], item: bytes) -> str:
+    names = ", ".join(missing)
+    try:
+        there = ", ".join(jsontext.members(item)) if item[:1] == b"{" else ""
+    except JsonRefused:
+        there = ""
+    remark = f"no such field: {names}" + (f"; there are: {there}" if there else "")
+    return one_line(remark.encode("utf-8", "replace").decode())

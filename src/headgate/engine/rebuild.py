@@ -20,6 +20,7 @@ class _Pieces:
     """Children that came in parts of their own, by their pointer."""
     text: list[bytes] = field(default_factory=lambda: [])
     total: int = 0
+    """Children there are, or bytes of text that have come."""
 
 
 class Rebuilder:
@@ -65,9 +66,11 @@ class Rebuilder:
     def _feed_text(self, reply: Reply, pieces: _Pieces) -> None:
         if reply.envelope:
             self._around = (reply.record["path"], reply.envelope.encode())
-        if sum(map(len, pieces.text)) != reply.record["shown"]["from"]:
+        if pieces.total != reply.record["shown"]["from"]:
             raise InputError(f"a piece is missing before byte {reply.record['shown']['from']}")
-        pieces.text.append(reply.content.encode("utf-8", "surrogateescape"))
+        piece = reply.content.encode("utf-8", "surrogateescape")
+        pieces.text.append(piece)
+        pieces.total += len(piece)
 
     def _feed_children(self, reply: Reply, pieces: _Pieces) -> None:
         record = reply.record

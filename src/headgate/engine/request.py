@@ -45,8 +45,8 @@ def parse_request(
     )
     if request.pages and request.pages[1] - request.pages[0] >= MAX_PAGES:
         raise BadRequest(f"pages spans more than {MAX_PAGES}: ask for fewer at once")
-    if request.lines and (request.fields or request.search):
-        raise BadRequest("lines cannot be combined with fields or search")
+    if request.lines and (request.fields or request.search or request.pages):
+        raise BadRequest("lines cannot be combined with fields, search or pages")
     return request
 
 

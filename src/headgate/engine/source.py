@@ -4,6 +4,7 @@ A JSON value is opened one level at a time and only where something is shown, so
 cannot be opened safely (refused JSON, keys too long to stand in a path, nesting beyond MAX_DEPTH) is text.
 """
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
@@ -79,6 +80,8 @@ class Source:
         self._texts: dict[int, Source] = {}
         self._inner: dict[int, Source] = {}
         self._tokens: dict[Estimator, int] = {}
+        self.searches: dict[str, object] = {}
+        """Hits of the last searches, by query; kept by search.py."""
         self.plans: dict[tuple[int, int, Estimator], Plan] = {}
         self.is_json = opened is not None or self._is_json()
 
@@ -90,6 +93,8 @@ class Source:
             self.data.decode()
         except UnicodeDecodeError:
             return False
+        if jsontext.is_too_deep(body):
+            return False
         start = self.data.index(body[:1])
         self.root = Node(start, start + len(body))
         return self.open(self.root) is not None
@@ -97,6 +102,10 @@ class Source:
     @cached_property
     def long_text(self) -> LongText:
         return LongText(self.data)
+
+    @cached_property
+    def as_text(self) -> "Source":
+        return Text(self.data)
 
     def tokens(self, estimator: Estimator) -> int:
         """By the table: close enough to tell the size of what is held."""
@@ -177,7 +186,7 @@ class Source:
             if pointer == "/" and index is None:
                 return node  # what people write for the whole; strictly it names the key ""
             if children is None or index is None:
-                raise BadRequest(f"path {pointer!r} leads nowhere: there is no {step!r}{_offer(children)}")
+                raise BadRequest(one_line(f"path {pointer[:200]!r} leads nowhere: there is no {step[:80]!r}{_offer(children)}"))
             node = self.child(children, index)
         return node
 
@@ -202,6 +211,14 @@ class Text(Source):
 
     def _is_json(self) -> bool:
         return False
+
+
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def one_line(text: str) -> str:
+    """Foreign text on a line of ours: it cannot end the line, so it cannot begin one."""
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def pointer_step(children: Children, index: int) -> str:

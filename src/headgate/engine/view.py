@@ -13,7 +13,7 @@ MAX_PATTERN_CHARS: Final = 500
 class View:
     scope: str = "focus"
     """whole: every part in source order; focus: the dominant list or text; path: what `path` leads to, as an answer
-    of its own; walk: every part of what `path` leads to."""
+    of its own; walk: every part of what `path` leads to; text: the bytes as they came, whatever they hold."""
     path: str = ""
     fields: tuple[str, ...] = ()
     search: str = ""

@@ -65,6 +65,9 @@ class Walker:
     limit: int
     base: str = ""
     """Pointer of the source's root in the whole answer."""
+    chunk_budget: int = 0
+    """What texts are planned by, the same for every reply about one text; `budget` may be less, or more for several."""
+    chunk_count: int = 1
 
     def part(self, position: Position | None) -> Part:
         """The part that begins at `position` (None: the beginning)."""
@@ -73,12 +76,17 @@ class Walker:
         if position is None:
             children = self.source.open(self.source.root)
             if not children:
-                return self._children(Place("", self.source.root, 0))
+                return self._empty()
             position = Position(children.starts[0])
         place = self.source.locate(position.node)
         if position.text:
             return self._piece(place, position.text)
         return self._children(place)
+
+    def _empty(self) -> Part:
+        text = jsontext.canonical(self.source.raw(self.source.root)).decode()
+        kind = "items" if text[0] == "[" else "members"
+        return Part(kind, self.base, 0, 0, 0, text, "json", self.policy.estimator.ceiling(text), None)
 
     def _children(self, place: Place) -> Part:
         """As many children from `place` on as fit; if not even one does, go down into it."""
@@ -155,7 +163,8 @@ class Walker:
         text = source.long_text
         plan = self.chunks(source)
         index = plan.index_at(offset)
-        end, content, tokens = self._fitting(text, offset, plan.ends[index])
+        last = min(index + self.chunk_count, len(plan.ends)) - 1
+        end, content, tokens = self._fitting(text, offset, plan.ends[last])
         lines = Lines(
             text.line_of(offset) + 1,
             text.line_of(max(end - 1, 0)) + 1,
@@ -170,7 +179,7 @@ class Walker:
         )  # fmt: skip
 
     def chunks(self, source: Source) -> Plan:
-        key = (self.budget, self.policy.chunk_lines, self.policy.estimator)
+        key = (self.chunk_budget or self.budget, self.policy.chunk_lines, self.policy.estimator)
         if key not in source.plans:
             source.plans[key] = plan_chunks(source.long_text, *key)
         return source.plans[key]

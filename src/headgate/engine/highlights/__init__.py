@@ -21,7 +21,10 @@ _LOOSE_KINDS = (TextKind.PROSE, TextKind.LISTING, TextKind.CSV)
 
 def find_highlights(source: Source, estimator: Estimator, budget: int) -> str:
     """A short list for the first reply, within `budget` tokens; empty when nothing stands out."""
-    findings, unit = _find(source)
+    try:
+        findings, unit = _find(source)
+    except Exception:  # noqa: BLE001  # a guess about foreign data must never cost the answer itself
+        return ""
     return write_findings(findings, unit, estimator, budget)
 
 

@@ -6,8 +6,13 @@ from typing import Final
 
 from headgate.engine.tokens import Estimator
 
-_MAX_SHOWN: Final = 40
+_MAX_SHOWN: Final = 16
+"""In wide rows something is always a little odd: beyond this it is noise, and the page needs the room."""
 _MAX_CHARS: Final = 360
+_HEADS: Final = {
+    "item": "stands out from the rest (items counted from 0, as in a path):",
+    "line": "stands out from the rest:",
+}
 _SPACE: Final = re.compile(r"\s+")
 
 
@@ -26,7 +31,7 @@ def write_findings(findings: list[Finding], unit: str, estimator: Estimator, bud
     ranked = [finding.place for finding in best]
     while ranked:
         shown = [lines[place] for place in sorted(set(ranked))]
-        text = "\n".join(["stands out from the rest:", *shown])
+        text = "\n".join([_HEADS[unit], *shown])
         tokens = estimator.ceiling(text)
         if tokens <= budget:
             return text

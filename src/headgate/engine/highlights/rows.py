@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, cast
 
+import msgspec
+
 from headgate.engine.highlights.finding import Finding
 from headgate.engine.highlights.lines import odd_texts
 from headgate.engine.highlights.numbers import outliers
@@ -89,22 +91,23 @@ def odd_rows(table: Rows) -> list[Finding]:
     columns = list(_columns(rows, range(len(rows)), "", notes, 0))
     for column in columns:
         _check_column(column, notes)
-    names = _identity(columns, len(rows))
+    identity = [(column.name, dict(zip(column.at, column.values, strict=True))) for column in _identity(columns, len(rows))]
     findings: list[Finding] = []
     for row, reasons in notes.by_row.items():
         reasons.sort(key=lambda reason: -reason[0])
         score = reasons[0][0] + 0.3 * sum(worth for worth, _ in reasons[1:_MAX_REASONS])
         text = "; ".join(text for _, text in reasons[:_MAX_REASONS])
-        findings.append(Finding(table.places[row], score, f"{text} · {_label(rows[row], names)}"))
+        label = _label(rows[row], [(name, values.get(row)) for name, values in identity])
+        findings.append(Finding(table.places[row], score, f"{text} · {label}" if label else text))
     return findings
 
 
-def _label(row: Row, names: list[str]) -> str:
+def _label(row: Row, names: list[tuple[str, Any]]) -> str:
     """What tells the row from others: all of it when it is small, else what identifies it."""
     whole = ", ".join(f"{key}={_short(value)}" for key, value in row.items() if len(row) <= _MAX_WHOLE_FIELDS)
     if whole and len(whole) <= _MAX_WHOLE_CHARS:
         return whole
-    return ", ".join(f"{name}={_short(_value_at(row, name))}" for name in names)
+    return ", ".join(f"{name}={_short(value)}" for name, value in names)
 
 
 def _rare(count: int) -> int:
@@ -245,7 +248,7 @@ def _check_types(column: _Column, notes: _Notes) -> None:
         notes.add(
             [at for at, _ in odd],
             weight,
-            [f"{column.name}={_short(v)} is {name}, usually {usual}" for _, v in odd],
+            [f"{column.name}{'' if v is None else '=' + _short(v)} is {name}, usually {usual}" for _, v in odd],
         )
 
 
@@ -265,7 +268,8 @@ def _check_numbers(column: _Column, numbers: list[float], notes: _Notes) -> None
     if not found:
         return
     places = [column.at[at] for at, _ in found]
-    rest = sorted(number for number in numbers if not math.isnan(number))
+    odd = {at for at, _ in found}
+    rest = sorted(number for at, number in enumerate(numbers) if math.isfinite(number) and at not in odd)
     low, high = rest[len(rest) // 20], rest[-len(rest) // 20]
     reach = min(max(reach for _, reach in found), 64)
     weight = 1.1 + math.log2(1 + reach) / 12
@@ -380,7 +384,7 @@ def _alarms(texts: list[str]) -> list[int]:
     return [at for at in suspects if _ALARM.search(texts[at])]
 
 
-def _identity(columns: list[_Column], total: int) -> list[str]:
+def _identity(columns: list[_Column], total: int) -> list[_Column]:
     """A few columns by which a reader knows a row: named like an id or a name, and different in every row."""
     named = [
         column for column in columns if len(column.values) >= 0.9 * total and _IDENTITY.search(column.name)
@@ -390,7 +394,7 @@ def _identity(columns: list[_Column], total: int) -> list[str]:
         column for column in columns if len(column.values) == total and _distinct_share(column) > 0.99
     ]
     chosen.sort(key=lambda column: (column.name.count("."), not _ID.search(column.name)))
-    return [column.name for column in chosen[:3]]
+    return chosen[:3]
 
 
 _ID: Final = re.compile(
@@ -404,26 +408,18 @@ def _distinct_share(column: _Column) -> float:
     return len({value for value in column.values if type(value) in (str, int)}) / max(len(column.values), 1)
 
 
-def _value_at(row: Row, name: str) -> Any:
-    value: Any = row
-    for part in re.split(r"\.|(?=\[)", name):
-        if isinstance(value, dict):
-            value = cast("Row", value).get(part)
-        elif (
-            isinstance(value, list)
-            and part.startswith("[")
-            and int(part[1:-1]) < len(cast("list[Any]", value))
-        ):
-            value = cast("list[Any]", value)[int(part[1:-1])]
-        else:
-            return row.get(name)
-    return value
-
-
 def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else repr(value)
+    text = value if isinstance(value, str) else _spelled(value)
     return text if len(text) <= _MAX_VALUE_CHARS else text[:_MAX_VALUE_CHARS] + "…"
 
 
+def _spelled(value: Any) -> str:
+    """As JSON spells it, where it can."""
+    try:
+        return msgspec.json.encode(value).decode()
+    except (TypeError, ValueError, OverflowError):
+        return repr(value)
+
+
 def _plain(number: float) -> str:
-    return f"{number:,.0f}" if number == int(number) else f"{number:,.4g}"
+    return f"{number:,.0f}" if number.is_integer() else f"{number:,.4g}"

@@ -61,7 +61,7 @@ def _literal(data: bytes) -> Any:
         pass
     try:
         return ast.literal_eval(text) if len(data) <= _MAX_REPR_BYTES else None
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return None
 
 

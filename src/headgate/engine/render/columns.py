@@ -39,6 +39,12 @@ def encode(raw: bytes) -> str | None:
     return with_tables(raw, write_table)
 
 
+def encode_summary(raw: bytes) -> str | None:
+    """The same for a summary, which is not read back: nothing is derived from our own stubs, and what is missing
+    from a row was left out by us."""
+    return with_tables(raw, lambda rows, label: write_table(rows, label, summary=True))
+
+
 def with_tables(raw: bytes, write: TableWriter) -> str | None:
     """The value with every table in it written by `write` below it, or None when there is none."""
     value = jsontext.faithful_value(raw)
@@ -72,10 +78,12 @@ def _is_table(rows: list[Any]) -> bool:
     return objects >= _MIN_ROWS and objects * 2 > len(rows)
 
 
-def write_table(rows: Sequence[Any], label: str) -> str:
+def write_table(rows: Sequence[Any], label: str, *, summary: bool = False) -> str | None:
     groups, group_of = group_rows(rows)
+    if not groups:
+        return None
     lettered = len(groups) > 1
-    bodies = [_body(group) for group in groups]
+    bodies = [_body(group, summary=summary) for group in groups]
     lines = [heading(label, rows, groups, {note for _, _, notes in bodies for note in notes})]
     for letter, (header, _, _) in zip(_LETTERS, bodies, strict=False):
         lines.append(f"{letter}: {header}" if lettered else header)
@@ -97,9 +105,10 @@ def odd_row(row: Any) -> str:
 ODD_ROW: Final = "= "
 EMPTY_NOTE: Final = "empty = null"
 ABSENT_NOTE: Final = "- = absent"
+_LEFT_OUT_NOTE: Final = "- = not in this summary"
 _EVERY_NOTE: Final = 'columns with "=" hold for every row and are left out of the rows'
 _AROUND_NOTE: Final = '":" shows what stands around each cell'
-_NOTES: Final = (_EVERY_NOTE, _AROUND_NOTE, EMPTY_NOTE, ABSENT_NOTE)
+_NOTES: Final = (_EVERY_NOTE, _AROUND_NOTE, EMPTY_NOTE, ABSENT_NOTE, _LEFT_OUT_NOTE)
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -110,12 +119,12 @@ def heading(label: str, rows: Sequence[Any], groups: list[Group], notes: set[str
     return f"{label}{len(rows)} rows, {widths} columns{remarks}"
 
 
-def _body(group: Group) -> tuple[str, Iterable[str], set[str]]:
+def _body(group: Group, *, summary: bool) -> tuple[str, Iterable[str], set[str]]:
     """Header, row lines and the remarks a reader needs for one group of rows."""
     notes: set[str] = set()
     header: list[str] = []
     written: list[list[str]] = []
-    for column, formula in zip(group.columns, find_formulas(group.columns), strict=True):
+    for column, formula in zip(group.columns, find_formulas(group.columns, derive=not summary), strict=True):
         header.append(path_text(column.path) + (formula.text if formula else ""))
         if formula:
             notes.add(_AROUND_NOTE if formula.has_cell else _EVERY_NOTE)
@@ -123,6 +132,8 @@ def _body(group: Group) -> tuple[str, Iterable[str], set[str]]:
             cells = write_column(formula.cells if formula else column.cells)
             notes |= cell_notes(cells)
             written.append(cells)
+    if summary and ABSENT_NOTE in notes:
+        notes = notes - {ABSENT_NOTE} | {_LEFT_OUT_NOTE}
     return DELIMITER.join(header), map(DELIMITER.join, zip(*written, strict=True)), notes
 
 

@@ -36,10 +36,10 @@ class Formula:
     """What is left for the rows to say, when `has_cell`."""
 
 
-def find_formulas(columns: Sequence[Column]) -> list[Formula | None]:
+def find_formulas(columns: Sequence[Column], *, derive: bool = True) -> list[Formula | None]:
     """One entry per column, None where the cells stand whole. At least one column always does."""
     formulas: list[Formula | None] = [None if column.witness else _constant(column) for column in columns]
-    if len(columns[0].cells) > 1:
+    if derive and len(columns[0].cells) > 1:
         _find_derived(columns, formulas)
     if all(formula is not None and not formula.has_cell for formula in formulas):
         formulas[0] = None

@@ -10,7 +10,8 @@ from headgate.engine.render.cells import write_column
 from headgate.engine.render.paths import path_text
 from headgate.engine.render.rows import group_rows
 
-_RULE: Final = re.compile(r"\|(?: ?-{3} ?\|)+\Z")
+_RULE: Final = re.compile(r"\|(?:---\|)+\Z")
+"""Ours has no spaces, so a row of `---` cells is never taken for it."""
 
 
 def encode(raw: bytes) -> str | None:
