@@ -44,7 +44,9 @@ class Protection:
     def _last_resort(self, source: Source, held: "_Holding") -> Reply | None:
         """The answer as plain text in chunks: no judgement about what it is, and so none that can fail."""
         plain = replace(self.policy, highlights=False)
-        reply = Gate(source.as_text, plain, lambda view, at: held.issue(replace(view, scope="text"), at)).first()
+        reply = Gate(
+            source.as_text, plain, lambda view, at: held.issue(replace(view, scope="text"), at)
+        ).first()
         return reply and replace(reply, record=reply.record | {"degraded": True})
 
     def select(self, data: bytes, binding: Binding, request: Request, now: float) -> Reply:

@@ -34,7 +34,9 @@ def make_private_dir(path: Path) -> None:
         if _POSIX:
             path.chmod(0o700)
     except OSError as error:
-        raise OperatorError(f"{path}: cannot keep state there: {error.strerror} (HEADGATE_STATE_DIR moves it)") from None
+        raise OperatorError(
+            f"{path}: cannot keep state there: {error.strerror} (HEADGATE_STATE_DIR moves it)"
+        ) from None
 
 
 def write_private(path: Path, data: bytes) -> None:

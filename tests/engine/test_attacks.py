@@ -20,12 +20,23 @@ def scrambled(alphabet: str, count: int) -> str:
 
 @pytest.mark.parametrize(
     "alphabet",
-    ["~`^|@#%", "".join(map(chr, range(0x300, 0x340))), "각힣뷁", "漢字仮名", "\x01\x02\x03\x04", "─│┌", "x\u0301"],
+    [
+        "~`^|@#%",
+        "".join(map(chr, range(0x300, 0x340))),
+        "각힣뷁",
+        "漢字仮名",
+        "\x01\x02\x03\x04",
+        "─│┌",
+        "x\u0301",
+    ],
 )
 @pytest.mark.parametrize("family", ["o200k", "claude"])
 def test_text_the_table_misjudges_does_not_pass_over_the_budget(alphabet: str, family: str) -> None:
     for size in (500, 1_500, 4_000, 12_000):
-        held = Held(json.dumps({"id": 1, "text": scrambled(alphabet, size)}, ensure_ascii=False).encode(), policy(2_000, family))
+        held = Held(
+            json.dumps({"id": 1, "text": scrambled(alphabet, size)}, ensure_ascii=False).encode(),
+            policy(2_000, family),
+        )
         if held.first() is None:
             assert held.policy.estimator.ceiling(held.data) <= 2_000
 
@@ -36,7 +47,13 @@ def test_no_depth_of_nesting_breaks_anything(depth: int, form: str) -> None:
     text = '{"a":' * depth + '"' + "word ]]]] [ " * 2_000 + '"' + "}" * depth
     held = Held(text.encode(), policy(2_000, form=form))
     assert rebuilt(held.walk()) == original(held.data)
-    for arguments in ({"fields": "a"}, {"path": "/a"}, {"pages": "1-2"}, {"search": "word"}, {"lines": "1-2"}):
+    for arguments in (
+        {"fields": "a"},
+        {"path": "/a"},
+        {"pages": "1-2"},
+        {"search": "word"},
+        {"lines": "1-2"},
+    ):
         try:
             reply = held.ask(**arguments)
         except BadRequest:
@@ -49,8 +66,12 @@ def test_no_depth_of_nesting_breaks_anything(depth: int, form: str) -> None:
     [
         ("[" + ", ".join(f"{{'a': {n}, 'b': 'x{n}'}}" for n in range(800)) + ", {[1]: 2}]").encode(),
         ("[" + ", ".join(f"({n}, 'x{n}')" for n in range(800)) + f", ({10**400}, 'y')]").encode(),
-        json.dumps([{"id": n, "v": "inf" if n % 7 == 3 else str(n % 97), "p": f"pad {n}"} for n in range(3_000)]).encode(),
-        json.dumps([{"a": [1], "a[x].id": n, "pad": "p" * 100, "n": n if n != 77 else 10**9} for n in range(300)]).encode(),
+        json.dumps(
+            [{"id": n, "v": "inf" if n % 7 == 3 else str(n % 97), "p": f"pad {n}"} for n in range(3_000)]
+        ).encode(),
+        json.dumps(
+            [{"a": [1], "a[x].id": n, "pad": "p" * 100, "n": n if n != 77 else 10**9} for n in range(300)]
+        ).encode(),
     ],
 )
 def test_no_guess_about_foreign_data_fails_the_answer(data: bytes) -> None:
@@ -71,7 +92,9 @@ def test_costly_keys_in_the_path_stay_within_the_budget(family: str, budget: int
 
 @pytest.mark.parametrize("words", range(255, 300, 5))
 def test_a_section_just_under_the_budget_is_not_sent_over_it(words: int) -> None:
-    held = Held(json.dumps({"b": "z", "a": " ".join(["word"] * words), "c": list(range(3_000))}).encode(), policy(300))
+    held = Held(
+        json.dumps({"b": "z", "a": " ".join(["word"] * words), "c": list(range(3_000))}).encode(), policy(300)
+    )
     for reply in held.follow(held.ask(path="/a")):
         assert held.tokens(reply) <= 300
 
@@ -87,12 +110,17 @@ def test_a_key_cannot_write_a_notice_of_its_own() -> None:
 
 
 def test_a_row_of_dashes_is_no_rule() -> None:
-    held = Held(json.dumps([{"a": "---", "b": "---", "n": n} for n in range(900)]).encode(), policy(500, form="table"))
+    held = Held(
+        json.dumps([{"a": "---", "b": "---", "n": n} for n in range(900)]).encode(), policy(500, form="table")
+    )
     assert rebuilt(held.walk()) == original(held.data)
 
 
 def test_a_summary_does_not_call_absent_what_it_left_out() -> None:
-    rows = [{"id": n, "description": f"text {n} " * (900 if n % 2 else 2), "more": list(range(n, 3_000))} for n in range(6)]
+    rows = [
+        {"id": n, "description": f"text {n} " * (900 if n % 2 else 2), "more": list(range(n, 3_000))}
+        for n in range(6)
+    ]
     reply = Held(json.dumps({"status": "success", "result": rows}).encode(), policy(2_000)).opening()
     assert reply.record["kind"] == "preview"
     assert "absent" not in reply.content
@@ -100,7 +128,10 @@ def test_a_summary_does_not_call_absent_what_it_left_out() -> None:
 
 
 def test_search_finds_what_is_escaped_and_shows_the_place_of_the_match() -> None:
-    items = [{"id": n, "u": "https://a.b/c", "p": "C:\\temp", "q": 'say "hi" now', "pad": f"{n} " * 60} for n in range(300)]
+    items = [
+        {"id": n, "u": "https://a.b/c", "p": "C:\\temp", "q": 'say "hi" now', "pad": f"{n} " * 60}
+        for n in range(300)
+    ]
     held = Held(json.dumps(items).replace("/", "\\/").encode())
     for words in ("https://a.b", "C:\\temp", '"hi"'):
         assert held.ask(search=words).record["total"]["hits"] == 300, words

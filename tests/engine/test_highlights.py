@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bench.generators import samples
+from bench.generators import hostile, samples
+from headgate.engine.highlights import _find
+from headgate.engine.source import Source
 from headgate.testing import bookings
 from tests.engine.holding import Held, policy
 
@@ -98,6 +100,15 @@ def test_the_planted_anomalies_of_the_corpus_are_all_in_the_first_reply(corpus: 
     assert "txn=TX-77A19-Q" in log
     booked = Held((corpus / "bookings_500.json").read_bytes()).opening().text
     assert "CASE-8937" in booked and "CASE-9202" in booked
+
+
+def test_no_generated_or_hostile_answer_makes_the_search_for_oddities_fail() -> None:
+    """find_highlights would swallow the mistake; here it must not be made."""
+    answers = [(sample.name, sample.data) for sample in samples(seed=5) if len(sample.data) < 200_000]
+    for name, data in [*answers, *hostile(40_000)]:
+        source = Source(data)
+        inner = source.inside(source.focus.node) if source.is_json else source
+        assert isinstance(_find(inner), tuple), name
 
 
 def test_nine_in_ten_planted_anomalies_of_generated_answers_are_in_the_first_reply() -> None:

@@ -70,7 +70,9 @@ def make_policy(options: argparse.Namespace) -> Policy:
         budgets = dict.fromkeys(names, options.budget)
         policy = replace(policy, hard_cap=max(policy.hard_cap, options.budget), **budgets)
         if options.budget < (least := allowance(policy, section=True) + LEAST_CONTENT):
-            raise BadRequest(f"--budget {options.budget} leaves no room beside the notice: at least {least} are needed")
+            raise BadRequest(
+                f"--budget {options.budget} leaves no room beside the notice: at least {least} are needed"
+            )
         return policy
     except ValueError as error:
         if options.budget is not None and options.budget < MIN_BUDGET:

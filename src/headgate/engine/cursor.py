@@ -83,7 +83,9 @@ class KeyRing:
 
 def check_key(key: bytes) -> None:
     if len(key) < MIN_KEY_BYTES:
-        raise OperatorError(f"the cursor key has {len(key)} bytes; at least {MIN_KEY_BYTES} random bytes are needed")
+        raise OperatorError(
+            f"the cursor key has {len(key)} bytes; at least {MIN_KEY_BYTES} random bytes are needed"
+        )
     lowered = key.lower()
     if any(word in lowered for word in _WELL_KNOWN) or len(set(key)) < 8:
         raise OperatorError("the cursor key is well known or has hardly any variety; use random bytes")

@@ -38,14 +38,18 @@ class Gate:
 
     def first(self) -> Reply | None:
         """The bounded first reply; None when the answer fits and goes out as it is."""
-        return self._begin(plan.decide(self.source, self.policy))
+        decision = plan.decide(self.source, self.policy)
+        return None if isinstance(decision, plan.Pass) else self._begin(decision)
 
-    def _begin(self, decision: plan.Plan) -> Reply | None:
+    def _begin(self, decision: plan.Reduction) -> Reply:
         match decision:
-            case plan.Pass():
-                return None
             case plan.Rerender(rendered, tokens, budget):
-                record = {"kind": "complete", "format": rendered.form, "path": self.base, "total": self._total()}
+                record = {
+                    "kind": "complete",
+                    "format": rendered.form,
+                    "path": self.base,
+                    "total": self._total(),
+                }
                 notice = Notice(f"complete, as {rendered.form}", tokens, self.total_tokens)
                 return self._finish(notice, rendered.text, record, budget)
             case plan.Page(focus, budget):
@@ -83,7 +87,10 @@ class Gate:
             # Lines are those of the text as it came, not of a list inside it.
             plain = WHOLE if request.lines and self._is_about_json() else FOCUS
             base = View("path", view.path) if view.scope in ("path", "walk") else plain
-            view, position = replace(base, fields=fields, search=request.search, lines=request.lines), _BEGINNING
+            view, position = (
+                replace(base, fields=fields, search=request.search, lines=request.lines),
+                _BEGINNING,
+            )
         if request.form:
             view = replace(view, form=request.form)
         if request.limit:
@@ -215,7 +222,9 @@ class Gate:
                 raise BadRequest(f"there are {len(ends)} chunks")
             at, limit = Position(0, 0 if first == 1 else ends[first - 2]), size
         planned = self._walker(view, budget).chunk_budget
-        walker = replace(self._walker(view, wide), limit=limit, chunk_budget=planned, chunk_count=last - first + 1)
+        walker = replace(
+            self._walker(view, wide), limit=limit, chunk_budget=planned, chunk_count=last - first + 1
+        )
         return self._part_reply(walker.part(at if at != _BEGINNING else None), view, wide)
 
     def _selection_reply(
@@ -337,12 +346,13 @@ class Gate:
     ) -> Reply:
         """Notice.tokens holds the cost of the content; what stands around it is added, not counted again."""
         pointer = "" if record.get("envelope") else str(record["path"])
-        for size in _WHERE_CHARS:  # foreign keys can cost a lot: as much of the path as there is room for
+        sizes = iter(_WHERE_CHARS)
+        where, tokens = "", budget + 1
+        while tokens > budget and (size := next(sizes, None)) is not None:
+            # Foreign keys can cost a lot: as much of the path as there is room for.
             where = _join(_where(pointer, size), remark[:size])
             around = _join(notice.line(), highlights, where, envelope)
             tokens = notice.tokens + self.policy.estimator.ceiling(around) + 1
-            if tokens <= budget:
-                break
         notice.tokens = tokens
         record |= budget_fields(tokens, budget)
         return Reply(notice.line(), content, record, highlights, where, envelope)

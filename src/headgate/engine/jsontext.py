@@ -63,6 +63,8 @@ def is_too_deep(data: bytes) -> bool:
     brackets = data.translate(None, _PLAIN_BYTES).replace(b'""', b"")
     if b'"' in brackets:
         brackets = b"".join(brackets.split(b'"')[::2])
+    if b"[" * (MAX_NESTING + 1) in brackets or b"{" * (MAX_NESTING + 1) in brackets:
+        return True
     # Innermost pairs out, level by level: most answers are empty after a few rounds.
     left = brackets
     for _ in range(MAX_NESTING // 4):

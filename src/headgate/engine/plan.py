@@ -59,7 +59,8 @@ class Walk:
     budget: int
 
 
-Plan = Pass | Rerender | Page | Preview | Chunk | Walk
+Reduction = Rerender | Page | Preview | Chunk | Walk
+Plan = Pass | Reduction
 
 
 def decide(source: Source, policy: Policy) -> Plan:
@@ -83,7 +84,7 @@ def budget_for(source: Source, policy: Policy) -> int:
     return {b"[": policy.list_threshold, b'"': policy.text_threshold}.get(head, policy.object_budget)
 
 
-def decide_oversized(source: Source, policy: Policy) -> Plan:
+def decide_oversized(source: Source, policy: Policy) -> Reduction:
     """What to do with an answer that cannot be sent whole."""
     budget = budget_for(source, policy)
     if not source.is_json:
@@ -113,12 +114,16 @@ def measure(source: Source, budget: int, policy: Policy) -> int:
     odd = len(source.data.translate(None, _ORDINARY)) * estimator.bound(1)
     if 2 * tokens + odd <= budget:
         return tokens
-    if tokens > _CLEARLY_OVER * budget * (1 if odd * 10 < tokens else 6):
+    # Beyond ASCII the table can also be several times too high: what fits must not be touched.
+    if tokens > budget * (_CLEARLY_OVER if odd * 10 < tokens or source.data.isascii() else _BEYOND_DOUBT):
         return tokens
     return estimator.ceiling(source.data)
 
 
-_ORDINARY: Final = bytes(range(0x30, 0x3A)) + bytes(range(0x41, 0x5B)) + bytes(range(0x61, 0x7B)) + b' \n\r\t"{}[]:,.-_/'
+_ORDINARY: Final = (
+    bytes(range(0x30, 0x3A)) + bytes(range(0x41, 0x5B)) + bytes(range(0x61, 0x7B)) + b' \n\r\t"{}[]:,.-_/'
+)
 """Bytes of which the table was never seen to count less than half of what a text of them costs. Others (symbols,
 scripts beyond ASCII) can cost several times what it says: they are taken at their most."""
 _CLEARLY_OVER: Final = 2.5
+_BEYOND_DOUBT: Final = 15

@@ -83,12 +83,16 @@ def select_fields(source: Source, view: View, start: int, limit: int, room: int,
 
     made = fit_units(pick, start, min(limit, len(items) - start), room, policy, is_list=is_list)
     if made is None:
-        made = clipped(jsontext.canonical(pick(start)).decode(), 0, "; ask for fewer fields, or one path", room, policy)
+        made = clipped(
+            jsontext.canonical(pick(start)).decode(), 0, "; ask for fewer fields, or one path", room, policy
+        )
     missing = [name for name in view.fields if not _occurs(name, found, source.data)]
     last = start + made.count
     return Selection(
         kind="page" if is_list else "object",
-        label=f"items {start + 1:,}-{last:,} of {len(items):,}, chosen fields" if is_list else "chosen fields",
+        label=f"items {start + 1:,}-{last:,} of {len(items):,}, chosen fields"
+        if is_list
+        else "chosen fields",
         text=made.rendered.text,
         form=made.rendered.form,
         tokens=made.tokens,

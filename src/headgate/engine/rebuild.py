@@ -123,5 +123,6 @@ class Rebuilder:
         text = b"".join(pieces.text)
         return text if pieces.kind == "literal" else jsontext.quote(text.decode()).encode()
 
+
 def _pointer(names: list[str]) -> str:
     return "".join("/" + name.replace("~", "~0").replace("/", "~1") for name in names)

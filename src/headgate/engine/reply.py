@@ -53,13 +53,15 @@ class Notice:
 
     def line(self) -> str:
         parts = [f"{MARK} {self.shown}", f"{self.tokens:,} of {self.total_tokens:,} tokens", *self.extras]
-        if self.section:
-            parts.append(f'one section: {self.tool}(cursor="{self.section}", path="/…")')
-        if self.more:
-            parts.append(f'{"everything" if self.section else "more"}: {self.tool}(cursor="{self.more}")')
-        elif not self.section:
-            parts.append("end")
-        return " · ".join(parts)
+        return " · ".join([*parts, self._onward()])
+
+    def _onward(self) -> str:
+        """How to see more. One cursor is enough: with a path, any cursor of the answer leads to any section."""
+        if not self.more:
+            return f'one section: {self.tool}(cursor="{self.section}", path="/…")' if self.section else "end"
+        label = "everything" if self.more == self.section else "more"
+        section = ', one section: add path="/…"' if self.section else ""
+        return f'{label}: {self.tool}(cursor="{self.more}"){section}'
 
 
 def allowance(policy: Policy, *, section: bool = False) -> int:

@@ -67,7 +67,9 @@ def _fields(value: object) -> tuple[str, ...]:
         return ()
     if isinstance(value, (list, tuple)):
         value = ",".join(str(name) for name in value)  # type: ignore[misc]
-    names = tuple(dict.fromkeys(name.strip() for name in _text("fields", value, 4_000).split(",") if name.strip()))
+    names = tuple(
+        dict.fromkeys(name.strip() for name in _text("fields", value, 4_000).split(",") if name.strip())
+    )
     if not names:
         raise BadRequest('fields must name at least one field, such as "id,guest.name"')
     if len(names) > MAX_FIELDS:
@@ -86,7 +88,9 @@ def _text(name: str, value: object, most: int) -> str:
 def _range(name: str, value: object) -> tuple[int, int] | None:
     if value is None:
         return None
-    found = _RANGE.match(str(value)) if isinstance(value, (str, int)) and not isinstance(value, bool) else None
+    found = (
+        _RANGE.match(str(value)) if isinstance(value, (str, int)) and not isinstance(value, bool) else None
+    )
     if found is None:
         raise BadRequest(f'{name} must be a range such as "100-200"')
     first = int(found[1])

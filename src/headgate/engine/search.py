@@ -69,7 +69,9 @@ class Hits:
     """Where in its unit each match begins."""
 
 
-def select_matches(source: Source, view: View, start: int, limit: int, room: int, policy: Policy) -> Selection:
+def select_matches(
+    source: Source, view: View, start: int, limit: int, room: int, policy: Policy
+) -> Selection:
     is_list = source.is_json and source.head(source.root) == b"["
     hits = _hits(source, view.search, is_list=is_list)
     count, what = len(hits.units), "items" if is_list else "lines"

@@ -62,7 +62,7 @@ class Place:
 class Step(NamedTuple):
     """One step down: which child of how many, of a list (items) or an object (members)."""
 
-    index: int
+    child: int
     total: int
     kind: str
 
@@ -186,7 +186,11 @@ class Source:
             if pointer == "/" and index is None:
                 return node  # what people write for the whole; strictly it names the key ""
             if children is None or index is None:
-                raise BadRequest(one_line(f"path {pointer[:200]!r} leads nowhere: there is no {step[:80]!r}{_offer(children)}"))
+                raise BadRequest(
+                    one_line(
+                        f"path {pointer[:200]!r} leads nowhere: there is no {step[:80]!r}{_offer(children)}"
+                    )
+                )
             node = self.child(children, index)
         return node
 

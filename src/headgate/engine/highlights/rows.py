@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import msgspec
 
@@ -91,7 +91,10 @@ def odd_rows(table: Rows) -> list[Finding]:
     columns = list(_columns(rows, range(len(rows)), "", notes, 0))
     for column in columns:
         _check_column(column, notes)
-    identity = [(column.name, dict(zip(column.at, column.values, strict=True))) for column in _identity(columns, len(rows))]
+    identity = [
+        (column.name, dict(zip(column.at, column.values, strict=True)))
+        for column in _identity(columns, len(rows))
+    ]
     findings: list[Finding] = []
     for row, reasons in notes.by_row.items():
         reasons.sort(key=lambda reason: -reason[0])
@@ -248,7 +251,10 @@ def _check_types(column: _Column, notes: _Notes) -> None:
         notes.add(
             [at for at, _ in odd],
             weight,
-            [f"{column.name}{'' if v is None else '=' + _short(v)} is {name}, usually {usual}" for _, v in odd],
+            [
+                f"{column.name}{'' if v is None else '=' + _short(v)} is {name}, usually {usual}"
+                for _, v in odd
+            ],
         )
 
 

@@ -61,6 +61,7 @@ def with_tables(raw: bytes, write: TableWriter) -> str | None:
 
 def _skeleton(value: Any, tables: list[str], write: TableWriter) -> str:
     """The value with each table in it replaced by its number; the tables go to `tables`."""
+    unopened: object = value
     if type(value) is list and _is_table(cast("list[Any]", value)):
         table = write(cast("list[Any]", value), f"table {len(tables) + 1}: ")
         if table is not None:
@@ -70,7 +71,7 @@ def _skeleton(value: Any, tables: list[str], write: TableWriter) -> str:
         members = cast("dict[str, Any]", value)
         inner = [f"{jsontext.quote(key)}:{_skeleton(inner, tables, write)}" for key, inner in members.items()]
         return "{" + ",".join(inner) + "}"
-    return msgspec.json.encode(value).decode()
+    return msgspec.json.encode(unopened).decode()
 
 
 def _is_table(rows: list[Any]) -> bool:
