@@ -6,6 +6,7 @@ from pathlib import Path
 from bench.generators import hostile, samples
 from bench.report import Row
 from headgate.app import Protection
+from headgate.cli.reduce import next_on_walk
 from headgate.engine import jsontext
 from headgate.engine.cursor import Binding, KeyRing
 from headgate.engine.policy import Policy
@@ -38,7 +39,7 @@ def walk(data: bytes, family: str) -> Iterator[Reply]:
     reply = gate.protect(data, BINDING, NOW)
     while reply is not None:
         yield reply
-        cursor = reply.record.get("nextCursor")
+        cursor = next_on_walk(reply)
         reply = gate.read(cursor, BINDING, Request(), NOW) if cursor else None
 
 

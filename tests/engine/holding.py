@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from headgate.app import Protection
+from headgate.cli.reduce import next_on_walk
 from headgate.engine import jsontext
 from headgate.engine.cursor import Binding, KeyRing
 from headgate.engine.policy import Policy
@@ -49,13 +50,13 @@ class Held:
         """Look at the answer in a way of one's own, from its first cursor."""
         return self.read(self.opening().record["nextCursor"], **arguments)
 
-    def follow(self, reply: Reply | None) -> list[Reply]:
-        """The reply and all that its cursors lead to."""
+    def follow(self, reply: Reply | None, *, walking: bool = False) -> list[Reply]:
+        """The reply and all that its cursors lead to; walking, past derived views to everything behind them."""
         replies: list[Reply] = []
         seen: set[str] = set()
         while reply is not None:
             replies.append(reply)
-            cursor = reply.record.get("nextCursor")
+            cursor = next_on_walk(reply) if walking else reply.record.get("nextCursor")
             assert cursor not in seen, "the walk goes in circles"
             if cursor is None:
                 return replies
@@ -64,7 +65,7 @@ class Held:
         return replies
 
     def walk(self) -> list[Reply]:
-        return self.follow(self.first())
+        return self.follow(self.first(), walking=True)
 
     def tokens(self, reply: Reply) -> int:
         return self.policy.estimator.ceiling(reply.text)

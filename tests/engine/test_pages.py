@@ -6,7 +6,7 @@ import pytest
 
 from headgate.errors import BadRequest, CursorError
 from headgate.testing import bookings
-from tests.engine.holding import BINDING, NOW, Held, policy
+from tests.engine.holding import BINDING, NOW, Held, original, policy, rebuilt
 
 
 def listing(count: int, size: int = 8) -> bytes:
@@ -131,3 +131,19 @@ def test_the_budget_is_in_the_record_and_true() -> None:
     assert abs(record["estimatedTokens"] - held.tokens(held.opening())) <= 3
     assert record["budgetRemaining"] == 4_000 - record["estimatedTokens"]
     assert record["budgetUsed"] == round(record["estimatedTokens"] / 4_000, 2)
+
+
+def test_embedding_vectors_are_left_out_of_pages_and_returned_by_the_walk() -> None:
+    facts = [
+        {"id": n, "fact": f"fact {n} of many", "embedding": [n / 7 + k / 1_000 for k in range(400)]}
+        for n in range(80)
+    ]
+    data = json.dumps({"message": "ok", "facts": facts}).encode()
+    held = Held(data)
+    opening = held.opening()
+    assert opening.record["shown"]["items"] >= 40
+    assert "… 400 numbers" in opening.content
+    assert opening.envelope == '{"message":"ok","facts":"<items below>"}'
+    section = held.ask(path="/facts/3/embedding", form="json")
+    assert json.loads(section.content) == facts[3]["embedding"]
+    assert rebuilt(held.walk()) == original(data)

@@ -18,6 +18,7 @@ from headgate.engine.request import Request
 from headgate.engine.search import select_matches
 from headgate.engine.selection import Selection
 from headgate.engine.source import Focus, Position, Source, one_line
+from headgate.engine.strip import has_vector
 from headgate.engine.view import FOCUS, WHOLE, View
 from headgate.engine.walk import Part, Walker
 from headgate.errors import BadRequest
@@ -103,11 +104,13 @@ class Gate:
     # First replies
 
     def _first_page(self, focus: Focus, budget: int) -> Reply:
-        if self.policy.essential_fields:
-            return self._condensed(budget)
         highlights = self._highlights(budget)
-        room = budget - _allowance(self.policy) - self._cost(highlights)
         children = self.source.open(focus.node)
+        if self.policy.essential_fields or (children and self._has_vectors(children)):
+            view = View("focus", condensed=True, fields=self.policy.essential_fields)
+            envelope = self._envelope(focus, "<items below>") if focus.pointer else ""
+            return self._selection_reply(view, 0, None, budget, highlights, envelope)
+        room = budget - _allowance(self.policy) - self._cost(highlights)
         found = self._fit_page(focus, children, room) if children else None
         if children is None or found is None:
             return self._preview(focus, budget)
@@ -155,22 +158,26 @@ class Gate:
         notice = Notice(f"summary of {count:,} {what}", made.tokens, self.total_tokens, cursor, cursor)
         return self._finish(notice, made.rendered.text, record, budget)
 
-    def _condensed(self, budget: int) -> Reply:
-        view = View("focus", condensed=True, fields=self.policy.essential_fields)
-        return self._selection_reply(view, 0, None, budget)
+    def _has_vectors(self, children: Children) -> bool:
+        """Judged on the first item: what an embedding store sends has one in every item."""
+        first = self.source.raw(self.source.child(children, 0))
+        return self.policy.strip_vectors and first[:1] == b"{" and has_vector(first)
 
     def _first_chunk(self, focus: Focus | None, budget: int) -> Reply:
-        envelope = self._envelope(focus) if focus else ""
+        envelope = self._envelope(focus, "<text below>") if focus else ""
         highlights = self._highlights(budget)
         spent = _allowance(self.policy) + self._cost(highlights) + self._cost(envelope)
         walker = self._walker(FOCUS, budget, spent)
         return self._part_reply(walker.part(None), FOCUS, budget, highlights, envelope_text=envelope)
 
-    def _envelope(self, focus: Focus) -> str:
-        """What stands around the one long text of an answer, with its place marked."""
-        source, data = self.source, self.source.data
-        mark = b'"<text below>"'
-        raw = data[source.root.start : focus.node.start] + mark + data[focus.node.end : source.root.end]
+    def _envelope(self, focus: Focus, mark: str) -> str:
+        """What stands around the one list or text of an answer, with its place marked."""
+        data, root = self.source.data, self.source.root
+        raw = (
+            data[root.start : focus.node.start]
+            + jsontext.quote(mark).encode()
+            + data[focus.node.end : root.end]
+        )
         return jsontext.canonical(raw).decode()
 
     def _highlights(self, budget: int) -> str:
@@ -228,7 +235,13 @@ class Gate:
         return self._part_reply(walker.part(at if at != _BEGINNING else None), view, wide)
 
     def _selection_reply(
-        self, view: View, start: int, pages: tuple[int, int] | None, budget: int = 0
+        self,
+        view: View,
+        start: int,
+        pages: tuple[int, int] | None,
+        budget: int = 0,
+        highlights: str = "",
+        envelope: str = "",
     ) -> Reply:
         inner, base = self._scope(view)
         budget = budget or self._budget(view)
@@ -236,7 +249,8 @@ class Gate:
         if pages:
             start, limit = (pages[0] - 1) * limit, limit * (pages[1] - pages[0] + 1)
             budget = min(self.policy.hard_cap, budget * (pages[1] - pages[0] + 1))
-        room = budget - _allowance(self.policy, section=view.condensed)
+        spent = self._cost(highlights) + self._cost(envelope)
+        room = budget - _allowance(self.policy, section=view.condensed) - spent
         made = _select(inner, view, start, limit, room, self.policy)
         record: dict[str, Any] = {
             "kind": made.kind,
@@ -258,7 +272,7 @@ class Gate:
                 "cursor": notice.section,
                 "sections": made.sections,
             }
-        return self._finish(notice, made.text, record, budget, remark=made.remark)
+        return self._finish(notice, made.text, record, budget, highlights, envelope, made.remark)
 
     # Shared
 

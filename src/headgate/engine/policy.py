@@ -27,6 +27,8 @@ class Policy:
     highlight_share: float = 0.3
     """Of the budget, at most, for what does not look like the rest."""
     form: str = "auto"
+    strip_vectors: bool = True
+    """Show the length of an embedding vector instead of its numbers."""
     essential_fields: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
     """Sentences with one of these words survive first when a long text is cut."""

@@ -10,6 +10,7 @@ from headgate.engine.jsontext import Children
 from headgate.engine.policy import Policy
 from headgate.engine.render import AUTO, Rendered, bare, columns, render
 from headgate.engine.source import MAX_DEPTH, Node, Source, pointer_step
+from headgate.engine.strip import is_vector
 
 _STUB_BYTES: Final = 70
 _WORTH_OPENING: Final = 160
@@ -109,6 +110,8 @@ def _shorten(draft: _Draft, node: Node, pointer: str, room: int, depth: int) -> 
     if draft.source.head(node) == b'"':
         return _cut_text(draft, node, pointer, room)
     if not children or room < _WORTH_OPENING:
+        return _stub(draft, node, pointer)
+    if children.keys is None and depth and draft.policy.strip_vectors and is_vector(draft.source.raw(node)):
         return _stub(draft, node, pointer)
     if children.keys is None:
         return _cut_list(draft, node, children, pointer, room, depth)

@@ -8,6 +8,7 @@ from headgate.engine import jsontext
 from headgate.engine.policy import Policy
 from headgate.engine.selection import INDEX, Selection, clipped, fit_units, indexed, list_items
 from headgate.engine.source import Source, one_line
+from headgate.engine.strip import strip_vectors
 from headgate.engine.view import View
 from headgate.errors import BadRequest, JsonRefused
 
@@ -78,8 +79,10 @@ def select_fields(source: Source, view: View, start: int, limit: int, room: int,
     found: set[str] = set()
 
     def pick(at: int) -> bytes:
-        kept = project(items[at], tree, found) or b"{}"
-        return indexed(kept, at) if view.condensed else kept
+        kept = (project(items[at], tree, found) or b"{}") if view.fields else items[at]
+        if not view.condensed:
+            return kept
+        return indexed(strip_vectors(kept) if policy.strip_vectors else kept, at)
 
     made = fit_units(pick, start, min(limit, len(items) - start), room, policy, is_list=is_list)
     if made is None:
@@ -88,11 +91,10 @@ def select_fields(source: Source, view: View, start: int, limit: int, room: int,
         )
     missing = [name for name in view.fields if not _occurs(name, found, source.data)]
     last = start + made.count
+    what = "chosen fields" if view.fields else "vectors left out"
     return Selection(
         kind="page" if is_list else "object",
-        label=f"items {start + 1:,}-{last:,} of {len(items):,}, chosen fields"
-        if is_list
-        else "chosen fields",
+        label=f"items {start + 1:,}-{last:,} of {len(items):,}, {what}" if is_list else what,
         text=made.rendered.text,
         form=made.rendered.form,
         tokens=made.tokens,

@@ -19,7 +19,7 @@ class View:
     search: str = ""
     lines: tuple[int, int] | None = None
     condensed: bool = False
-    """Each item by its field map."""
+    """Each item in short: by its field map, or without its vectors; its number stands with it."""
     form: str = ""
     limit: int = 0
 

@@ -61,17 +61,16 @@ def with_tables(raw: bytes, write: TableWriter) -> str | None:
 
 def _skeleton(value: Any, tables: list[str], write: TableWriter) -> str:
     """The value with each table in it replaced by its number; the tables go to `tables`."""
-    unopened: object = value
-    if type(value) is list and _is_table(cast("list[Any]", value)):
-        table = write(cast("list[Any]", value), f"table {len(tables) + 1}: ")
+    kind = cast("type[Any]", type(value))
+    if kind is list and _is_table(value):
+        table = write(value, f"table {len(tables) + 1}: ")
         if table is not None:
             tables.append(table)
             return f"<table {len(tables)}>"
-    if type(value) is dict:
-        members = cast("dict[str, Any]", value)
-        inner = [f"{jsontext.quote(key)}:{_skeleton(inner, tables, write)}" for key, inner in members.items()]
+    if kind is dict:
+        inner = [f"{jsontext.quote(key)}:{_skeleton(inner, tables, write)}" for key, inner in value.items()]
         return "{" + ",".join(inner) + "}"
-    return msgspec.json.encode(unopened).decode()
+    return msgspec.json.encode(value).decode()
 
 
 def _is_table(rows: list[Any]) -> bool:
