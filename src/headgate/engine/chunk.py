@@ -54,6 +54,12 @@ class LongText:
 
     def __init__(self, data: bytes) -> None:
         self.data = data
+        self._curves: dict[Estimator, CostCurve] = {}
+
+    def curve(self, estimator: Estimator) -> CostCurve:
+        if estimator not in self._curves:
+            self._curves[estimator] = CostCurve(self.data, estimator)
+        return self._curves[estimator]
 
     @cached_property
     def kind(self) -> TextKind:
@@ -156,7 +162,7 @@ class Plan:
 
 def plan_chunks(text: LongText, budget: int, max_lines: int, estimator: Estimator) -> Plan:
     """Cut the whole text once, so that the number of chunks is known before the first is sent."""
-    curve = CostCurve(text.data, estimator)
+    curve = text.curve(estimator)
     ends: list[int] = []
     at = 0
     while at < len(text.data):

@@ -1,6 +1,7 @@
 """How the cost of a long text grows along it, so that a cut can be placed without counting anything twice."""
 
 from bisect import bisect_right
+from functools import cached_property
 from itertools import accumulate
 from typing import Final
 
@@ -17,18 +18,26 @@ class CostCurve:
 
     def __init__(self, data: bytes, estimator: Estimator) -> None:
         self._sums = _block_sums(data, estimator)
-        self._bytes = len(data)
-        self.scale = _scale(data, self._sums, estimator)
+        self._data = data
+        self._estimator = estimator
+
+    @property
+    def total(self) -> float:
+        return self._sums[-1]
+
+    @cached_property
+    def scale(self) -> float:
+        return _scale(self._data, self._sums, self._estimator)
 
     def reach(self, start: int, budget: float) -> int:
         """How far from `start` a text of about `budget` tokens goes."""
         target = self.at(start) + budget / self.scale
         block = bisect_right(self._sums, target) - 1
         if block + 1 >= len(self._sums):
-            return self._bytes
+            return len(self._data)
         low, high = self._sums[block], self._sums[block + 1]
         inside = (target - low) / (high - low) if high > low else 0.0
-        return max(start + 1, min(self._bytes, int((block + inside) * BLOCK)))
+        return max(start + 1, min(len(self._data), int((block + inside) * BLOCK)))
 
     def at(self, offset: int) -> float:
         block, rest = divmod(offset, BLOCK)

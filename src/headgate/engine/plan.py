@@ -115,7 +115,8 @@ def measure(source: Source, budget: int, policy: Policy) -> int:
     if 2 * tokens + odd <= budget:
         return tokens
     # Beyond ASCII the table can also be several times too high: what fits must not be touched.
-    if tokens > budget * (_CLEARLY_OVER if odd * 10 < tokens or source.data.isascii() else _BEYOND_DOUBT):
+    beyond = len(source.data.translate(None, _ASCII))
+    if tokens > budget * (_CLEARLY_OVER if beyond * 5 < tokens else _BEYOND_DOUBT):
         return tokens
     return estimator.ceiling(source.data)
 
@@ -125,5 +126,6 @@ _ORDINARY: Final = (
 )
 """Bytes of which the table was never seen to count less than half of what a text of them costs. Others (symbols,
 scripts beyond ASCII) can cost several times what it says: they are taken at their most."""
+_ASCII: Final = bytes(range(128))
 _CLEARLY_OVER: Final = 2.5
 _BEYOND_DOUBT: Final = 15

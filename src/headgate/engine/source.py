@@ -18,6 +18,7 @@ from headgate.engine.tokens import Estimator
 from headgate.errors import BadRequest, JsonRefused
 
 MAX_DEPTH: Final = 40
+_CURVED_BYTES: Final = 16_384
 MAX_KEY_CHARS: Final = 200
 MAX_POINTER_CHARS: Final = 1_000
 
@@ -110,7 +111,10 @@ class Source:
     def tokens(self, estimator: Estimator) -> int:
         """By the table: close enough to tell the size of what is held."""
         if estimator not in self._tokens:
-            self._tokens[estimator] = estimator.table(self.data)
+            # A long text will be cut along its cost curve: its end is the same sum, and counted once.
+            curved = not self.is_json and len(self.data) > _CURVED_BYTES and estimator.family != "chars4"
+            curve = self.long_text.curve(estimator).total * estimator.multiplier if curved else 0
+            self._tokens[estimator] = int(curve) if curved else estimator.table(self.data)
         return self._tokens[estimator]
 
     @cached_property
