@@ -98,7 +98,7 @@ def _linear() -> list[Row]:
     slowest, slow_name = 0.0, ""
     for name, data in large.items():
         before = after = float("inf")
-        for _ in range(6):
+        for _ in range(12):
             # Taken in turns, and again while the ratio looks bad: other users of the machine come and go.
             before = min(before, reduce_ms(small[name], highlights=True, runs=2))
             after = min(after, reduce_ms(data, highlights=True, runs=2))

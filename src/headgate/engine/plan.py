@@ -111,13 +111,14 @@ def measure(source: Source, budget: int, policy: Policy) -> int:
     if (bound := estimator.bound(len(source.data))) <= budget:
         return bound
     tokens = source.tokens(estimator)
-    odd = len(source.data.translate(None, _ORDINARY)) * estimator.bound(1)
-    if 2 * tokens + odd <= budget:
+    if tokens > _BEYOND_DOUBT * budget:
         return tokens
-    # Beyond ASCII the table can also be several times too high: what fits must not be touched.
-    beyond = len(source.data.translate(None, _ASCII))
-    if tokens > budget * (_CLEARLY_OVER if beyond * 5 < tokens else _BEYOND_DOUBT):
+    if tokens > _CLEARLY_OVER * budget and len(source.data.translate(None, _ASCII)) * 5 < tokens:
         return tokens
+    if 2 * tokens <= budget:
+        odd = len(source.data.translate(None, _ORDINARY)) * estimator.bound(1)
+        if 2 * tokens + odd <= budget:
+            return tokens
     return estimator.ceiling(source.data)
 
 
@@ -128,4 +129,5 @@ _ORDINARY: Final = (
 scripts beyond ASCII) can cost several times what it says: they are taken at their most."""
 _ASCII: Final = bytes(range(128))
 _CLEARLY_OVER: Final = 2.5
+"""In plain text. Beyond ASCII the table can also be several times too high, and what fits must not be touched."""
 _BEYOND_DOUBT: Final = 15

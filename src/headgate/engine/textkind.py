@@ -4,7 +4,7 @@ import re
 from enum import StrEnum
 from typing import Final
 
-_SAMPLE_BYTES: Final = 12_000
+_SAMPLE_BYTES: Final = 6_000
 _MAX_LINES: Final = 400
 
 
