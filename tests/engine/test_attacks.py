@@ -139,6 +139,11 @@ def test_search_finds_what_is_escaped_and_shows_the_place_of_the_match() -> None
     assert "NEEDLE-77" in Held(line.encode(), policy(500)).ask(search="NEEDLE-77").content
 
 
+def test_a_pattern_is_looked_for_in_broken_text_too() -> None:
+    held = Held(b"caf\xe9 number 7\n" * 3_000 + b"NEEDLE \xff here\n" + b"tail\n" * 3_000)
+    assert held.ask(search="/NEEDLE .* here/").record["total"]["hits"] == 1
+
+
 def test_fields_are_missing_only_if_they_are_nowhere() -> None:
     rows = [{"id": n, "text": f"row {n} " * 30} for n in range(99)] + [{"id": 99, "refund": 5}]
     held = Held(json.dumps(rows).encode())

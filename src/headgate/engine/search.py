@@ -54,6 +54,8 @@ def _pattern(pattern: str) -> Matcher:
         raise BadRequest(f"search is not a valid pattern: {text}") from None
 
     def find(text: str) -> int:
+        if not text.isascii():
+            text = text.encode("utf-8", "replace").decode()  # RE2 takes no lone surrogates
         found = compiled.search(text)
         return found.start() if found else -1
 
