@@ -6,11 +6,10 @@ from pathlib import Path
 from bench.generators import hostile, samples
 from bench.report import Row
 from headgate.app import Protection
-from headgate.cli.reduce import next_on_walk
 from headgate.engine import jsontext
 from headgate.engine.cursor import Binding, KeyRing
 from headgate.engine.policy import Policy
-from headgate.engine.rebuild import Rebuilder
+from headgate.engine.rebuild import Rebuilder, next_on_walk
 from headgate.engine.render import FORMS, choose
 from headgate.engine.reply import Reply
 from headgate.engine.request import Request

@@ -3,11 +3,10 @@
 from dataclasses import dataclass, field
 
 from headgate.app import Protection
-from headgate.cli.reduce import next_on_walk
 from headgate.engine import jsontext
 from headgate.engine.cursor import Binding, KeyRing
 from headgate.engine.policy import Policy
-from headgate.engine.rebuild import Rebuilder
+from headgate.engine.rebuild import Rebuilder, next_on_walk
 from headgate.engine.reply import Reply
 from headgate.engine.request import Request, parse_request
 from headgate.engine.source import Source

@@ -10,7 +10,7 @@ from headgate.cli.options import Commands
 from headgate.cli.output import write_text
 from headgate.engine.cursor import Binding
 from headgate.engine.policy import Policy
-from headgate.engine.rebuild import Rebuilder
+from headgate.engine.rebuild import Rebuilder, next_on_walk
 from headgate.engine.request import Request
 from headgate.store import MemoryStore
 from headgate.testing import bookings
@@ -50,12 +50,12 @@ def run(_: argparse.Namespace) -> int:
     rebuilder = Rebuilder()
     rebuilder.feed(reply)
     spent = [reply.record["estimatedTokens"]]
-    cursor = reply.record.get("nextCursor")
+    cursor = next_on_walk(reply)
     while cursor:
         reply = protection.read(cursor, binding, Request(), _NOW)
         rebuilder.feed(reply)
         spent.append(reply.record["estimatedTokens"])
-        cursor = reply.record.get("nextCursor")
+        cursor = next_on_walk(reply)
     same = json.loads(rebuilder.answer()) == json.loads(data)
     write_text(
         f"{'without Headgate':24}{before:>9,} tokens in one answer\n"

@@ -20,9 +20,8 @@ from headgate.cli.options import (
 )
 from headgate.cli.output import Progress, print_json, print_reply, write_bytes
 from headgate.engine import jsontext
-from headgate.engine.rebuild import Rebuilder
+from headgate.engine.rebuild import Rebuilder, next_on_walk
 from headgate.engine.render import AUTO, render
-from headgate.engine.reply import Reply
 from headgate.engine.request import Request
 from headgate.engine.source import Source
 from headgate.errors import BadRequest, InputError, JsonRefused
@@ -159,13 +158,6 @@ def _walk(protection: Protection, data: bytes, form: str, *, as_json: bool) -> i
         reply = protection.read(following, BINDING, Request(), time.time())
     progress.end()
     return _verdict(rebuilder, data, count)
-
-
-def next_on_walk(reply: Reply) -> str | None:
-    """The cursor that leads to all that is left: behind a derived view, the one of the complete walk."""
-    if reply.record.get("derived"):
-        return reply.record["detailsAvailable"]["cursor"]
-    return reply.record.get("nextCursor")
 
 
 def _verdict(rebuilder: Rebuilder, data: bytes, count: int) -> int:

@@ -126,3 +126,10 @@ class Rebuilder:
 
 def _pointer(names: list[str]) -> str:
     return "".join("/" + name.replace("~", "~0").replace("/", "~1") for name in names)
+
+
+def next_on_walk(reply: Reply) -> str | None:
+    """The cursor that leads to all that is left: behind a derived view, the one of the complete walk."""
+    if reply.record.get("derived"):
+        return reply.record["detailsAvailable"]["cursor"]
+    return reply.record.get("nextCursor")

@@ -1,7 +1,7 @@
 """The bounded answer: a notice, what stands out, where we are, the content, and a record for programs."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from headgate.engine.policy import Policy
@@ -49,10 +49,9 @@ class Notice:
     section: str = ""
     """Cursor under which a section can be read by its path."""
     tool: str = READ_TOOL
-    extras: list[str] = field(default_factory=lambda: [])
 
     def line(self) -> str:
-        parts = [f"{MARK} {self.shown}", f"{self.tokens:,} of {self.total_tokens:,} tokens", *self.extras]
+        parts = [f"{MARK} {self.shown}", f"{self.tokens:,} of {self.total_tokens:,} tokens"]
         return " · ".join([*parts, self._onward()])
 
     def _onward(self) -> str:

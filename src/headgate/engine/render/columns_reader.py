@@ -1,7 +1,7 @@
 """The way back from columns: canonical JSON text out of what `columns.encode` wrote."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -175,6 +175,3 @@ _JSON_START: Final = re.compile(r'((?:true|false|null|-?\d[\d.eE+-]*)(?=\||\Z))|
 
 def _is_json(piece: str) -> bool:
     return _JSON_START.match(piece) is not None
-
-
-Decoder = Callable[[str], bytes]
