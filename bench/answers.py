@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bench.generators import hostile, samples
 from bench.report import Row
-from headgate.app import Protection
+from headgate.protection import Protection
 from headgate.engine import jsontext
 from headgate.engine.cursor import Binding, KeyRing
 from headgate.engine.policy import Policy

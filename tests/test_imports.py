@@ -28,7 +28,7 @@ def loaded_by(code: str) -> set[str]:
 
 def test_importing_the_package_and_the_engine_loads_nothing_heavy() -> None:
     assert loaded_by("import headgate").isdisjoint({*HEAVY, "msgspec"})
-    assert loaded_by("import headgate.engine.gate, headgate.app").isdisjoint(HEAVY)
+    assert loaded_by("import headgate.engine.gate, headgate.protection").isdisjoint(HEAVY)
 
 
 def test_a_small_answer_is_passed_without_loading_anything_heavy() -> None:

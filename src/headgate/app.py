@@ -1,143 +1,236 @@
 """Builds the running thing out of its parts: the only place, beside the commands, that wires rooms together."""
 
-import os
-import secrets
-from base64 import b64decode
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Final
+import asyncio
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from typing import TYPE_CHECKING, Final
 
-from headgate.engine.cursor import Binding, Cursor, KeyRing, check_key
-from headgate.engine.gate import Gate
-from headgate.engine.policy import Policy
-from headgate.engine.reply import Reply
-from headgate.engine.request import Request
-from headgate.engine.source import Position, Source
-from headgate.engine.view import FOCUS, WHOLE, View
-from headgate.errors import CursorError, OperatorError
-from headgate.platform import create_private, is_private, make_private_dir
-from headgate.store import SnapshotStore
+from headgate.back.process import Command, Process, spawn
+from headgate.back.revival import Revival
+from headgate.back.stdio import StdioUpstream
+from headgate.errors import UpstreamError
+from headgate.front.stdio import StdioClient
+from headgate.relay.message import PARSE_ERROR, failure, guess_id
+from headgate.relay.rules import Rules
+from headgate.relay.session import Action, Line, Note, Session, ToClient, ToUpstream
+from headgate.watch.log import Log
 
-KEY_VARIABLE: Final = "HEADGATE_CURSOR_KEY"
-DEFAULT_TTL_SECONDS: Final = 600
-_NAMED_VIEWS: Final = {b"": WHOLE, FOCUS.key(): FOCUS}
+if TYPE_CHECKING:
+    from headgate.protection import Protection
 
-
-@dataclass(frozen=True)
-class Protection:
-    """The engine with a memory: holds what it holds back, and reads on from a cursor."""
-
-    policy: Policy
-    ring: KeyRing
-    store: SnapshotStore
-    ttl_seconds: int = DEFAULT_TTL_SECONDS
-
-    def protect(self, data: bytes, binding: Binding, now: float) -> Reply | None:
-        """The bounded first reply to an answer; None when it fits and goes out as it is."""
-        source = Source(data)
-        held = _Holding(self, binding, source, now)
-        try:
-            return Gate(source, self.policy, held.issue).first()
-        except Exception:  # noqa: BLE001  # whatever we got wrong, the answer stays bounded and within reach
-            return self._last_resort(source, held)
-
-    def _last_resort(self, source: Source, held: "_Holding") -> Reply | None:
-        """The answer as plain text in chunks: no judgement about what it is, and so none that can fail."""
-        plain = replace(self.policy, highlights=False)
-        reply = Gate(
-            source.as_text, plain, lambda view, at: held.issue(replace(view, scope="text"), at)
-        ).first()
-        return reply and replace(reply, record=reply.record | {"degraded": True})
-
-    def select(self, data: bytes, binding: Binding, request: Request, now: float) -> Reply:
-        """A reply to a request about an answer that is not held yet."""
-        source = Source(data)
-        held = _Holding(self, binding, source, now)
-        return Gate(source, self.policy, held.issue).read(FOCUS, Position(0), request)
-
-    def read(self, cursor_text: str, binding: Binding, request: Request, now: float) -> Reply:
-        cursor = self.ring.unseal(cursor_text, binding, int(now // 60))
-        source = self.store.get(binding.principal, cursor.snapshot, int(now // 60))
-        if source is None:
-            raise CursorError
-        view = self._view(cursor, binding)
-        held = _Holding(self, binding, source, now, cursor.snapshot)
-        return Gate(source, self.policy, held.issue).read(view, cursor.position, request)
-
-    def _view(self, cursor: Cursor, binding: Binding) -> View:
-        if cursor.view in _NAMED_VIEWS:
-            return _NAMED_VIEWS[cursor.view]
-        packed = self.store.get_view(binding.principal, cursor.snapshot, cursor.view)
-        if packed is None:
-            raise CursorError
-        return View.unpack(packed)
+DEFAULT_MAX_RESULT_BYTES: Final = 256 << 20
+_IDLE_GRACE_SECONDS: Final = 1.0
+"""For a server to end by itself. Clients give us about two seconds before they get rough."""
+_BUSY_GRACE_SECONDS: Final = 30.0
+"""For answers under way when a client has closed its side but still reads."""
+_MAX_BACKLOG_BYTES: Final = 64 << 20
+"""What may wait for a client that does not read, before we stop listening to it too."""
 
 
-class _Holding:
-    """One answer on its way into the store; it gets there with its first cursor."""
+def process_protection() -> "Callable[[], Protection]":
+    """The engine for one process, loaded when the first answer needs it: most sessions never do."""
+
+    @cache
+    def protection() -> "Protection":
+        from headgate.engine.policy import Policy
+        from headgate.protection import Protection, process_ring
+        from headgate.store import MemoryStore
+
+        return Protection(Policy(), process_ring(), MemoryStore())
+
+    return protection
+
+
+class StdioGateway:
+    """One client on our pipes, one server on its own, a session between them."""
 
     def __init__(
-        self, protection: Protection, binding: Binding, source: Source, now: float, snapshot: bytes = b""
+        self,
+        name: str,
+        command: Command,
+        rules: Rules,
+        log: Log,
+        *,
+        max_result_bytes: int = DEFAULT_MAX_RESULT_BYTES,
     ) -> None:
-        self._protection = protection
-        self._binding = binding
-        self._source = source
-        self._now = now
-        self._snapshot = snapshot
+        self._name, self._command, self._log = name, command, log
+        self._max_bytes = max_result_bytes
+        self.session = Session(rules, process_protection(), time.time, upstream=name)
+        self._client = StdioClient(
+            max_line_bytes=max_result_bytes, on_line=self._from_client, on_too_long=self._refuse_client
+        )
+        self._upstream: StdioUpstream | None = None
+        self._starting: list[ToUpstream] | None = None
+        """What waits for a server that is being started; None when none is."""
+        self._revival = Revival()
+        self._trouble = ""
+        self._stopping = asyncio.Event()
+        self._answered = asyncio.Event()
+        """Set when no call waits for its answer."""
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._was_up = False
 
-    def issue(self, view: View, position: Position) -> str:
-        protection, principal = self._protection, self._binding.principal
-        # Rounded up to the minute: a cursor lives at least its time, and its text changes once a minute only.
-        expires = int(-(-(self._now + protection.ttl_seconds) // 60))
-        if not self._snapshot:
-            self._snapshot = protection.ring.snapshot_id(self._source.data, self._binding)
-        protection.store.put(principal, self._snapshot, self._source, expires, int(self._now // 60))
-        view = self._with_choices(view)
-        key = b"" if view == WHOLE else view.key()
-        if key not in _NAMED_VIEWS:
-            protection.store.put_view(principal, self._snapshot, key, view.pack())
-        return protection.ring.seal(Cursor(self._snapshot, expires, position, key), self._binding)
+    async def run(self, process: Process | UpstreamError) -> int:
+        """Relay until either side has gone. `process` was started before us, so that both start at once."""
+        for number in (signal.SIGTERM, signal.SIGINT, *_hangup()):
+            with suppress(NotImplementedError, RuntimeError):
+                asyncio.get_running_loop().add_signal_handler(number, self._stopping.set)
+        if isinstance(process, UpstreamError):
+            self._note_death(str(process))
+        else:
+            await self._adopt(process)
+        await self._client.connect()
+        self._client.writer.on_pressure = self._client_pressure
+        await self._until_over()
+        await self._end()
+        return 0 if self._was_up else 1
 
-    def _with_choices(self, view: View) -> View:
-        """The form and page size an answer began with go on with its cursors."""
-        policy, usual = self._protection.policy, Policy()
-        form = view.form or ("" if policy.form == usual.form else policy.form)
-        limit = view.limit or (0 if policy.page_size == usual.page_size else policy.page_size)
-        return replace(view, form=form, limit=limit)
+    async def _until_over(self) -> None:
+        stopping = asyncio.create_task(self._stopping.wait())
+        gone = asyncio.create_task(self._client.gone.wait())
+        silent = asyncio.create_task(self._client.silent.wait())
+        await asyncio.wait({stopping, gone, silent}, return_when=asyncio.FIRST_COMPLETED)
+        if not stopping.done() and not gone.done() and self.session.pending_calls:
+            # The client has said all it has to say, and may still be listening for answers.
+            self._answered.clear()
+            answered = asyncio.create_task(self._answered.wait())
+            await asyncio.wait(
+                {stopping, gone, answered}, return_when=asyncio.FIRST_COMPLETED, timeout=_BUSY_GRACE_SECONDS
+            )
+            answered.cancel()
+        for task in (stopping, gone, silent):
+            task.cancel()
+
+    async def _end(self) -> None:
+        if self._stopping.is_set():
+            self._do(self.session.fail_pending("Headgate was told to stop"))
+        if self._upstream is not None:
+            upstream, self._upstream = self._upstream, None
+            await upstream.end(0.0 if self._stopping.is_set() else _IDLE_GRACE_SECONDS)
+        for task in list(self._tasks):
+            task.cancel()
+        await self._client.close(1.0)
+
+    # Messages
+
+    def _from_client(self, line: Line) -> None:
+        self._do(self.session.from_client(line))
+        if self._client.writer.pending_bytes > _MAX_BACKLOG_BYTES:
+            self._client.reader.pause()
+
+    def _from_upstream(self, line: Line) -> None:
+        self._do(self.session.from_upstream(line))
+
+    def _do(self, actions: list[Action]) -> None:
+        for action in actions:
+            if isinstance(action, ToClient):
+                self._client.send(action.data)
+            elif isinstance(action, ToUpstream):
+                self._send_upstream(action)
+            else:
+                self._note(action)
+        if not self.session.pending_calls:
+            self._answered.set()
+
+    def _note(self, note: Note) -> None:
+        self._log.write(note.event, {"upstream": self._name} | note.fields, note.level)
+
+    def _send_upstream(self, action: ToUpstream) -> None:
+        if self._starting is not None:
+            self._starting.append(action)
+        elif self._upstream is None:
+            self._revive_for(action)
+        elif action.expects_answer and self._upstream.is_stuck:
+            stuck, self._upstream = self._upstream, None
+            self._spawn_task(stuck.end(0.0))
+            self._note_death(f"the upstream {self._name} was in an answer without end and had to be stopped")
+            self._revive_for(action)
+        else:
+            self._upstream.send(action.data)
+
+    def _refuse_client(self, beginning: bytes) -> None:
+        text = f"the message is larger than {self._max_bytes:,} bytes"
+        self._client.send(failure(guess_id(beginning), PARSE_ERROR, text))
+
+    def _refuse_upstream(self, beginning: bytes) -> None:
+        self._do(self.session.refuse_answer(beginning, self._max_bytes))
+
+    # The server's life
+
+    async def _adopt(self, process: Process) -> None:
+        upstream = StdioUpstream(
+            self._name,
+            process,
+            max_line_bytes=self._max_bytes,
+            on_line=self._from_upstream,
+            on_too_long=self._refuse_upstream,
+            on_lost=self._lost,
+            on_stderr=lambda text: self._log.pass_on(self._name, text),
+        )
+        await upstream.connect()
+        upstream.writer.on_pressure = self._upstream_pressure
+        self._revival.started(time.monotonic())
+        self._upstream = upstream
+        self._was_up = True
+
+    def _lost(self, upstream: StdioUpstream, reason: str) -> None:
+        if self._upstream is not upstream:
+            return  # we have parted already
+        self._upstream = None
+        self._note_death(reason)
+        self._do(self.session.fail_pending(f"{reason}. The next call starts it again."))
+        self._spawn_task(upstream.end(0.0))
+
+    def _note_death(self, reason: str) -> None:
+        self._trouble = reason
+        self._revival.died(time.monotonic())
+        self._log.write("upstream_lost", {"upstream": self._name, "reason": reason}, "error")
+
+    def _revive_for(self, action: ToUpstream) -> None:
+        """Start the server again for a call; what asks for no answer is not worth it."""
+        if not action.expects_answer:
+            return
+        wait = self._revival.wait_seconds(time.monotonic())
+        if wait > 0:
+            text = f"{self._trouble}. It has died {self._revival.deaths} times in a row; next try in {wait:.1f} s."
+            self._do(self.session.fail(action.data, text))
+            return
+        self._starting = [action]
+        self._spawn_task(self._restart())
+
+    async def _restart(self) -> None:
+        waiting: list[ToUpstream] = []
+        try:
+            await self._adopt(await asyncio.get_running_loop().run_in_executor(None, spawn, self._command))
+            self._log.write("upstream_restarted", {"upstream": self._name})
+        except UpstreamError as error:
+            self._note_death(str(error))
+        waiting, self._starting = self._starting or [], None
+        if self._upstream is None:
+            for action in waiting:
+                self._do(self.session.fail(action.data, self._trouble))
+            return
+        self._do(self.session.revive())
+        self._do(self.session.hold_back(list(waiting)))
+
+    def _spawn_task(self, work: "asyncio._CoroutineLike[None]") -> None:  # pyright: ignore[reportPrivateUsage]
+        task = asyncio.get_running_loop().create_task(work)  # type: ignore[arg-type]
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _client_pressure(self, pressed: bool) -> None:
+        """A client that does not keep up is not sent more: its server waits as it would without us."""
+        if self._upstream is not None:
+            (self._upstream.reader.pause if pressed else self._upstream.reader.resume)()
+        if not pressed:
+            self._client.reader.resume()
+
+    def _upstream_pressure(self, pressed: bool) -> None:
+        (self._client.reader.pause if pressed else self._client.reader.resume)()
 
 
-def ring_from_environment() -> KeyRing | None:
-    """The keys given by HEADGATE_CURSOR_KEY (base64, comma separated, the first seals), if any."""
-    text = os.environ.get(KEY_VARIABLE, "").strip()
-    if not text:
-        return None
-    try:
-        return KeyRing(*(b64decode(part, validate=True) for part in text.replace(",", " ").split()))
-    except ValueError:
-        raise OperatorError(
-            f"{KEY_VARIABLE} must be base64, such as the output of: openssl rand -base64 32"
-        ) from None
-
-
-def process_ring() -> KeyRing:
-    """Keys for one process: its cursors die with it, unless the environment gives keys to share."""
-    return ring_from_environment() or KeyRing(secrets.token_bytes(32))
-
-
-def ring_beside(folder: Path) -> KeyRing:
-    """Keys that outlive the process, in a file beside the file store."""
-    given = ring_from_environment()
-    if given is not None:
-        return given
-    home = folder / "keys"
-    make_private_dir(home)
-    path = home / "cursor.key"
-    if not path.exists():
-        create_private(path, secrets.token_bytes(32))
-    if not path.is_file():
-        raise OperatorError(f"{path} should be the file with the cursor key, and is not a file")
-    if not is_private(path):
-        raise OperatorError(f"{path} can be read by others: chmod 600 {path}")
-    key = path.read_bytes()
-    check_key(key)
-    return KeyRing(key)
+def _hangup() -> tuple[signal.Signals, ...]:
+    return (signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ()

@@ -6,7 +6,9 @@ HeadgateError
 │   └── BadRequest          a parameter is wrong; the message says what is right
 ├── InputError              what we were given to read cannot be read
 │   └── JsonRefused         not strict JSON; treated as text wherever text will do
+├── UpstreamError           the server behind us cannot be started or has gone
 └── OperatorError           configuration, keys, files: the operator must act
+    └── ConfigError         a configuration file or variable; says which key, where, and what is right
 """
 
 
@@ -37,5 +39,13 @@ class JsonRefused(InputError):
     """Not strict JSON."""
 
 
+class UpstreamError(HeadgateError):
+    """The server behind us cannot be reached."""
+
+
 class OperatorError(HeadgateError):
     """Configuration, keys or files need the operator."""
+
+
+class ConfigError(OperatorError):
+    """The configuration cannot be used."""

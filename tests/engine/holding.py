@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from headgate.app import Protection
+from headgate.protection import Protection
 from headgate.engine import jsontext
 from headgate.engine.cursor import Binding, KeyRing
 from headgate.engine.policy import Policy

@@ -5,12 +5,12 @@ import time
 from datetime import UTC, datetime
 from typing import Final
 
-from headgate.app import ring_beside
 from headgate.cli.options import BINDING, Commands
 from headgate.cli.output import print_json
 from headgate.engine.cursor import Cursor, peek
 from headgate.errors import CursorError
 from headgate.platform import state_dir
+from headgate.protection import ring_beside
 
 _EXAMPLE: Final = """example:
   headgate cursor "$CURSOR"

@@ -4,7 +4,6 @@ import argparse
 import json
 from typing import Final
 
-from headgate.app import Protection, process_ring
 from headgate.cli import complain
 from headgate.cli.options import Commands
 from headgate.cli.output import write_text
@@ -12,6 +11,7 @@ from headgate.engine.cursor import Binding
 from headgate.engine.policy import Policy
 from headgate.engine.rebuild import Rebuilder, next_on_walk
 from headgate.engine.request import Request
+from headgate.protection import Protection, process_ring
 from headgate.store import MemoryStore
 from headgate.testing import bookings
 

@@ -4,7 +4,6 @@ import argparse
 from dataclasses import replace
 from typing import TypeAlias
 
-from headgate.app import Protection, ring_beside
 from headgate.engine.cursor import Binding
 from headgate.engine.policy import MIN_BUDGET, Policy
 from headgate.engine.render import AUTO, FORMS
@@ -13,6 +12,7 @@ from headgate.engine.request import Request, parse_request
 from headgate.engine.tokens import FAMILIES, Estimator, family_of
 from headgate.errors import BadRequest
 from headgate.platform import state_dir
+from headgate.protection import Protection, ring_beside
 from headgate.store import FileStore
 
 # argparse has no public name for what add_subparsers returns.

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from headgate.app import Protection
 from headgate.cli import complain
 from headgate.cli.options import (
     BINDING,
@@ -25,6 +24,7 @@ from headgate.engine.render import AUTO, render
 from headgate.engine.request import Request
 from headgate.engine.source import Source
 from headgate.errors import BadRequest, InputError, JsonRefused
+from headgate.protection import Protection
 
 MAX_INPUT_BYTES: Final = 256 << 20
 

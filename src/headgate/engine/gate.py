@@ -153,7 +153,7 @@ class Gate:
             "totalFields": count,
             "projectedFields": made.shown_fields,
             "nextCursor": cursor,
-            "detailsAvailable": {"tool": "headgate_read", "cursor": cursor, "sections": made.sections},
+            "detailsAvailable": {"tool": self.policy.read_tool, "cursor": cursor, "sections": made.sections},
         }
         notice = Notice(f"summary of {count:,} {what}", made.tokens, self.total_tokens, cursor, cursor)
         return self._finish(notice, made.rendered.text, record, budget)
@@ -268,7 +268,7 @@ class Gate:
         if view.condensed:
             notice.section = self.issue(WHOLE, _BEGINNING)
             record["detailsAvailable"] = {
-                "tool": "headgate_read",
+                "tool": self.policy.read_tool,
                 "cursor": notice.section,
                 "sections": made.sections,
             }
@@ -359,6 +359,7 @@ class Gate:
         remark: str = "",
     ) -> Reply:
         """Notice.tokens holds the cost of the content; what stands around it is added, not counted again."""
+        notice.tool = self.policy.read_tool
         pointer = "" if record.get("envelope") else str(record["path"])
         sizes = iter(_WHERE_CHARS)
         where, tokens = "", budget + 1

@@ -12,6 +12,9 @@ _BEST_SAVING: Final = 6
 """No form has been seen to shrink JSON by more than this factor; beyond it, rendering the whole is not tried."""
 
 
+_WORTH_COMPACTING: Final = 0.15
+
+
 @dataclass(frozen=True, slots=True)
 class Pass:
     """It fits: send the same bytes."""
@@ -67,13 +70,22 @@ def decide(source: Source, policy: Policy) -> Plan:
     budget = budget_for(source, policy)
     tokens = measure(source, budget, policy)
     if tokens <= budget:
-        return Pass(tokens)
+        return (_compact(source, budget, policy) if policy.compact else None) or Pass(tokens)
     if source.is_json and tokens <= budget * _BEST_SAVING:
-        raw = source.data
-        rendered = render(jsontext.canonical(raw), policy.form, policy.estimator)
+        rendered = render(jsontext.canonical(source.data), policy.form, policy.estimator)
         if (cost := policy.estimator.ceiling(rendered.text)) <= budget - NOTICE_ALLOWANCE:
             return Rerender(rendered, cost, budget)
     return decide_oversized(source, policy)
+
+
+def _compact(source: Source, budget: int, policy: Policy) -> Rerender | None:
+    """A cheaper form of what would fit as it is, if it is worth a change."""
+    if not source.is_json:
+        return None
+    rendered = render(jsontext.canonical(source.data), policy.form, policy.estimator)
+    cost = policy.estimator.ceiling(rendered.text)
+    worth = (cost + NOTICE_ALLOWANCE) <= policy.estimator.ceiling(source.data) * (1 - _WORTH_COMPACTING)
+    return Rerender(rendered, cost, budget) if worth and cost <= budget - NOTICE_ALLOWANCE else None
 
 
 def budget_for(source: Source, policy: Policy) -> int:

@@ -8,7 +8,6 @@ from headgate.engine.policy import Policy
 from headgate.engine.source import Position
 from headgate.engine.view import View
 
-READ_TOOL: Final = "headgate_read"
 MARK: Final = "[headgate]"
 
 Issue = Callable[[View, Position], str]
@@ -48,7 +47,7 @@ class Notice:
     """Cursor of what follows."""
     section: str = ""
     """Cursor under which a section can be read by its path."""
-    tool: str = READ_TOOL
+    tool: str = "headgate_read"
 
     def line(self) -> str:
         parts = [f"{MARK} {self.shown}", f"{self.tokens:,} of {self.total_tokens:,} tokens"]
@@ -72,6 +71,7 @@ def allowance(policy: Policy, *, section: bool = False) -> int:
         10_000_000,
         more=cursor,
         section=cursor if section else "",
+        tool=policy.read_tool,
     )
     return policy.estimator.ceiling(notice.line()) + 4
 

@@ -1,0 +1,1 @@
+"""What we talk to: the servers behind us."""

@@ -1,0 +1,184 @@
+"""A server on the other end of three pipes."""
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from headgate.back.process import Process, end_group
+from headgate.wire.framing import LineBuffer, TooLong
+from headgate.wire.pipes import PipeReader, PipeWriter, ThreadReader, ThreadWriter, read_pipe, write_pipe
+from headgate.wire.rate import Allowance
+
+_STDERR_BURST_BYTES: Final = 256 << 10
+_STDERR_BYTES_PER_SECOND: Final = 32 << 10
+_MAX_STDERR_LINE: Final = 2_000
+_KILL_AFTER_SECONDS: Final = 1.0
+
+
+class StdioUpstream:
+    """Hands over whole lines; says once when the process can be talked to no more, and why."""
+
+    def __init__(
+        self,
+        name: str,
+        process: Process,
+        *,
+        max_line_bytes: int,
+        on_line: Callable[[bytes | bytearray], None],
+        on_too_long: Callable[[bytes], None],
+        on_lost: "Callable[[StdioUpstream, str], None]",
+        on_stderr: Callable[[str], None],
+    ) -> None:
+        self._name = name
+        self._process = process
+        self._lines = LineBuffer(max_line_bytes)
+        self._on_line, self._on_too_long, self._on_lost = on_line, on_too_long, on_lost
+        self._reader: PipeReader | ThreadReader | None = None
+        self._writer: PipeWriter | ThreadWriter | None = None
+        self._exited = asyncio.Event()
+        self._stdout_ended = False
+        self._is_lost = False
+        self._ending = False
+        self._grumbling = Grumbling(on_stderr)
+
+    async def connect(self) -> None:
+        process = self._process
+        self._writer = await write_pipe(process.stdin, lambda: None)
+        self._reader = await read_pipe(process.stdout, self._received, self._stdout_closed)
+        await read_pipe(process.stderr, self._grumbling.feed, self._grumbling.end)
+        loop = asyncio.get_running_loop()
+        threading.Thread(target=self._wait, args=(loop,), name="headgate-wait", daemon=True).start()
+
+    def _wait(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._process.wait()
+        try:
+            loop.call_soon_threadsafe(self._process_ended)
+        except RuntimeError:
+            return  # we have ended first
+
+    @property
+    def is_stuck(self) -> bool:
+        """Inside a line that was refused: nothing behind it can be heard."""
+        return self._lines.is_skipping
+
+    @property
+    def writer(self) -> "PipeWriter | ThreadWriter":
+        if self._writer is None:
+            raise AssertionError("connect() comes first")
+        return self._writer
+
+    @property
+    def reader(self) -> "PipeReader | ThreadReader":
+        if self._reader is None:
+            raise AssertionError("connect() comes first")
+        return self._reader
+
+    def send(self, line: bytes | bytearray) -> None:
+        self.writer.write_line(line)
+
+    def _received(self, data: bytes) -> None:
+        for line in self._lines.feed(data):
+            if isinstance(line, TooLong):
+                self._on_too_long(line.beginning)
+            else:
+                self._on_line(line)
+
+    def _stdout_closed(self) -> None:
+        self._stdout_ended = True
+        last = self._lines.flush()
+        if last is not None and not self._lines.is_skipping:
+            self._on_line(last)
+        if self._exited.is_set():
+            self._lost()
+        elif not self._ending:
+            # It may just be ending. If it goes on without a voice, it is of no use any more.
+            asyncio.get_running_loop().call_later(0.3, self._give_up_silent)
+
+    def _give_up_silent(self) -> None:
+        if not self._exited.is_set():
+            self._lost()
+
+    def _process_ended(self) -> None:
+        self._exited.set()
+        if self._stdout_ended:
+            self._lost()
+        else:
+            # What it wrote last is still in the pipe; a child of its own may keep the pipe open for ever.
+            asyncio.get_running_loop().call_later(0.3, self._lost)
+
+    def _lost(self) -> None:
+        if self._is_lost:
+            return
+        self._is_lost = True
+        self._on_lost(self, self._reason())
+
+    def _reason(self) -> str:
+        code = self._process.poll()
+        said = f"; it said last: {self._grumbling.last}" if self._grumbling.last else ""
+        if code is None:
+            return f"the upstream {self._name} closed its output{said}"
+        how = f"was ended by signal {-code}" if code < 0 else f"exited with code {code}"
+        return f"the upstream {self._name} {how}{said}"
+
+    async def end(self, grace_seconds: float) -> None:
+        """Close its input; if it does not end by itself, ask it to; then make it."""
+        self._ending = True
+        self.writer.close()
+        if not await self._ends_within(grace_seconds):
+            end_group(self._process, forcibly=False)
+            await self._ends_within(_KILL_AFTER_SECONDS)
+        # Also when the process itself has gone: what it started may not have.
+        end_group(self._process, forcibly=True)
+        await self._ends_within(_KILL_AFTER_SECONDS)
+        self._is_lost = True
+        self.reader.close()
+        self._grumbling.end()
+
+    async def _ends_within(self, seconds: float) -> bool:
+        try:
+            await asyncio.wait_for(self._exited.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
+
+
+class Grumbling:
+    """What a server says on stderr: passed on line by line, but not faster than anyone can read."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._pass_on = say
+        self._lines = LineBuffer(1 << 20)
+        self._allowance = Allowance(_STDERR_BURST_BYTES, _STDERR_BYTES_PER_SECOND, time.monotonic())
+        self._left_out = 0
+        self._recent: deque[str] = deque(maxlen=1)
+
+    @property
+    def last(self) -> str:
+        return self._recent[-1] if self._recent else ""
+
+    def feed(self, data: bytes) -> None:
+        for line in self._lines.feed(data):
+            self._say(line.beginning if isinstance(line, TooLong) else line)
+
+    def end(self) -> None:
+        if rest := self._lines.flush():
+            self._say(rest)
+        self._confess()
+
+    def _say(self, line: bytes | bytearray) -> None:
+        text = line[:_MAX_STDERR_LINE].decode("utf-8", "replace").rstrip("\r")
+        if text.strip():
+            self._recent.append(text.strip()[:200])
+        if not self._allowance.take(len(text) + 1, time.monotonic()):
+            self._left_out += 1
+            return
+        self._confess()
+        self._pass_on(text)
+
+    def _confess(self) -> None:
+        if self._left_out:
+            left, self._left_out = self._left_out, 0
+            self._pass_on(f"… {left:,} lines left out: more than the log takes")

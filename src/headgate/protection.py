@@ -1,0 +1,154 @@
+"""The engine with a memory: what it holds back goes into a store, and cursors lead there."""
+
+import os
+import secrets
+from base64 import b64decode
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from headgate.engine.cursor import Binding, Cursor, KeyRing, check_key, peek
+from headgate.engine.gate import Gate
+from headgate.engine.policy import Policy
+from headgate.engine.reply import Reply
+from headgate.engine.request import Request
+from headgate.engine.source import Position, Source
+from headgate.engine.view import FOCUS, WHOLE, View
+from headgate.errors import CursorError, OperatorError
+from headgate.platform import create_private, is_private, make_private_dir
+from headgate.store import SnapshotStore
+
+KEY_VARIABLE: Final = "HEADGATE_CURSOR_KEY"
+DEFAULT_TTL_SECONDS: Final = 600
+_TOOL: Final = b"\0tool"
+"""Key under which the name of the tool stands beside its snapshot; keys of views have four bytes."""
+_NAMED_VIEWS: Final = {b"": WHOLE, FOCUS.key(): FOCUS}
+
+
+@dataclass(frozen=True)
+class Protection:
+    """Holds what the engine holds back, and reads on from a cursor."""
+
+    policy: Policy
+    ring: KeyRing
+    store: SnapshotStore
+    ttl_seconds: int = DEFAULT_TTL_SECONDS
+
+    def protect(self, data: bytes, binding: Binding, now: float) -> Reply | None:
+        """The bounded first reply to an answer; None when it fits and goes out as it is."""
+        source = Source(data)
+        held = _Holding(self, binding, source, now)
+        try:
+            return Gate(source, self.policy, held.issue).first()
+        except Exception:  # noqa: BLE001  # whatever we got wrong, the answer stays bounded and within reach
+            return self._last_resort(source, held)
+
+    def _last_resort(self, source: Source, held: "_Holding") -> Reply | None:
+        """The answer as plain text in chunks: no judgement about what it is, and so none that can fail."""
+        plain = replace(self.policy, highlights=False)
+        reply = Gate(
+            source.as_text, plain, lambda view, at: held.issue(replace(view, scope="text"), at)
+        ).first()
+        return reply and replace(reply, record=reply.record | {"degraded": True})
+
+    def select(self, data: bytes, binding: Binding, request: Request, now: float) -> Reply:
+        """A reply to a request about an answer that is not held yet."""
+        source = Source(data)
+        held = _Holding(self, binding, source, now)
+        return Gate(source, self.policy, held.issue).read(FOCUS, Position(0), request)
+
+    def read(self, cursor_text: str, binding: Binding, request: Request, now: float) -> Reply:
+        cursor = self.ring.unseal(cursor_text, binding, int(now // 60))
+        source = self.store.get(binding.principal, cursor.snapshot, int(now // 60))
+        if source is None:
+            raise CursorError
+        view = self._view(cursor, binding)
+        held = _Holding(self, binding, source, now, cursor.snapshot)
+        return Gate(source, self.policy, held.issue).read(view, cursor.position, request)
+
+    def owner(self, cursor_text: str, principal: str, upstream: str) -> Binding:
+        """Whose a cursor must be for `read` to take it: the tool stands beside what it answered."""
+        snapshot = peek(cursor_text).snapshot
+        tool = self.store.get_view(principal, snapshot, _TOOL)
+        if tool is None:
+            raise CursorError
+        return Binding(principal, upstream, tool.decode())
+
+    def _view(self, cursor: Cursor, binding: Binding) -> View:
+        if cursor.view in _NAMED_VIEWS:
+            return _NAMED_VIEWS[cursor.view]
+        packed = self.store.get_view(binding.principal, cursor.snapshot, cursor.view)
+        if packed is None:
+            raise CursorError
+        return View.unpack(packed)
+
+
+class _Holding:
+    """One answer on its way into the store; it gets there with its first cursor."""
+
+    def __init__(
+        self, protection: Protection, binding: Binding, source: Source, now: float, snapshot: bytes = b""
+    ) -> None:
+        self._protection = protection
+        self._binding = binding
+        self._source = source
+        self._now = now
+        self._snapshot = snapshot
+
+    def issue(self, view: View, position: Position) -> str:
+        protection, principal = self._protection, self._binding.principal
+        # Rounded up to the minute: a cursor lives at least its time, and its text changes once a minute only.
+        expires = int(-(-(self._now + protection.ttl_seconds) // 60))
+        if not self._snapshot:
+            self._snapshot = protection.ring.snapshot_id(self._source.data, self._binding)
+        protection.store.put(principal, self._snapshot, self._source, expires, int(self._now // 60))
+        protection.store.put_view(principal, self._snapshot, _TOOL, self._binding.tool.encode())
+        view = self._with_choices(view)
+        key = b"" if view == WHOLE else view.key()
+        if key not in _NAMED_VIEWS:
+            protection.store.put_view(principal, self._snapshot, key, view.pack())
+        return protection.ring.seal(Cursor(self._snapshot, expires, position, key), self._binding)
+
+    def _with_choices(self, view: View) -> View:
+        """The form and page size an answer began with go on with its cursors."""
+        policy, usual = self._protection.policy, Policy()
+        form = view.form or ("" if policy.form == usual.form else policy.form)
+        limit = view.limit or (0 if policy.page_size == usual.page_size else policy.page_size)
+        return replace(view, form=form, limit=limit)
+
+
+def ring_from_environment() -> KeyRing | None:
+    """The keys given by HEADGATE_CURSOR_KEY (base64, comma separated, the first seals), if any."""
+    text = os.environ.get(KEY_VARIABLE, "").strip()
+    if not text:
+        return None
+    try:
+        return KeyRing(*(b64decode(part, validate=True) for part in text.replace(",", " ").split()))
+    except ValueError:
+        raise OperatorError(
+            f"{KEY_VARIABLE} must be base64, such as the output of: openssl rand -base64 32"
+        ) from None
+
+
+def process_ring() -> KeyRing:
+    """Keys for one process: its cursors die with it, unless the environment gives keys to share."""
+    return ring_from_environment() or KeyRing(secrets.token_bytes(32))
+
+
+def ring_beside(folder: Path) -> KeyRing:
+    """Keys that outlive the process, in a file beside the file store."""
+    given = ring_from_environment()
+    if given is not None:
+        return given
+    home = folder / "keys"
+    make_private_dir(home)
+    path = home / "cursor.key"
+    if not path.exists():
+        create_private(path, secrets.token_bytes(32))
+    if not path.is_file():
+        raise OperatorError(f"{path} should be the file with the cursor key, and is not a file")
+    if not is_private(path):
+        raise OperatorError(f"{path} can be read by others: chmod 600 {path}")
+    key = path.read_bytes()
+    check_key(key)
+    return KeyRing(key)

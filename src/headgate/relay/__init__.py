@@ -1,0 +1,1 @@
+"""The relay, without I/O: JSON-RPC messages in, actions out."""

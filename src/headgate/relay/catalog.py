@@ -1,0 +1,95 @@
+"""What the client is told about tools: the list, and the capability to have one."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from headgate.relay.message import NOTHING, encode
+from headgate.relay.read_tool import definition
+from headgate.relay.rules import Rules
+from headgate.relay.slots import close_list, close_object, open_list, open_object
+
+_CUT: Final = "…"
+_ANY_OBJECT: Final = b'{"type":"object"}'
+
+
+class _Entry(msgspec.Struct):
+    name: str = ""
+    description: str = ""
+    outputSchema: msgspec.Raw = NOTHING  # noqa: N815  # as on the wire
+
+
+_entry: Final = msgspec.json.Decoder(_Entry)
+
+
+@dataclass(slots=True)
+class Catalog:
+    """The tools as the upstream last listed them, as far as bounding their answers needs it."""
+
+    schemas: dict[str, bytes] = field(default_factory=lambda: {})
+    """Output schemas that the client was told, by tool."""
+    has_tools: bool = True
+    """False once the upstream has said that it has none: the list is then ours alone."""
+    clash_seen: bool = False
+
+    def rewrite_list(self, raw: bytes, rules: Rules, *, first_page: bool) -> bytes | None:
+        """The list a client gets for the one an upstream sent; None if it has no such list."""
+        members = open_object(raw)
+        entries = open_list(members["tools"]) if members and "tools" in members else None
+        if members is None or entries is None:
+            return None
+        kept = [written for entry in entries if (written := self._rewrite(entry, rules)) is not None]
+        if first_page:
+            kept.append(definition(rules.read_tool))
+        if kept == entries:
+            return raw
+        return close_object(members | {"tools": close_list(kept)})
+
+    def _rewrite(self, raw: bytes, rules: Rules) -> bytes | None:
+        """One entry; None if it is not shown. What needs no change keeps its bytes."""
+        try:
+            entry = _entry.decode(raw)
+        except msgspec.DecodeError:
+            return raw
+        if entry.name == rules.read_tool:
+            self.clash_seen = True
+            return None
+        rule = rules.of(entry.name)
+        if rule.hidden:
+            return None
+        changes: dict[str, bytes] = {}
+        if 0 < rule.max_description_chars < len(entry.description):
+            changes["description"] = encode(entry.description[: rule.max_description_chars] + _CUT)
+        self.schemas.pop(entry.name, None)
+        drop = False
+        if entry.outputSchema is not NOTHING and rule.enabled:
+            drop = rule.output_schema == "drop"
+            if rule.output_schema == "relax":
+                changes["outputSchema"] = _ANY_OBJECT
+            if rule.output_schema != "drop":
+                self.schemas[entry.name] = bytes(entry.outputSchema)
+        if not changes and not drop:
+            return raw
+        members = (open_object(raw) or {}) | changes
+        if drop:
+            members.pop("outputSchema")
+        return close_object(members)
+
+    def own_list(self, rules: Rules, *, modern: bool) -> bytes:
+        """For a server without tools: a list with the one tool that leads to the rest of its answers."""
+        members = {"tools": close_list([definition(rules.read_tool)])}
+        if modern:
+            members |= {"resultType": b'"complete"', "ttlMs": b"300000", "cacheScope": b'"public"'}
+        return close_object(members)
+
+    def rewrite_capabilities(self, raw: bytes) -> bytes | None:
+        """The answer to `initialize` or `server/discover` with tools in it; None if it has them already."""
+        members = open_object(raw)
+        capabilities = open_object(members["capabilities"]) if members and "capabilities" in members else None
+        if members is None or capabilities is None:
+            return None
+        self.has_tools = "tools" in capabilities
+        if self.has_tools:
+            return None
+        return close_object(members | {"capabilities": close_object(capabilities | {"tools": b"{}"})})

@@ -1,0 +1,146 @@
+"""JSON-RPC messages as bytes: as much is read as routing needs, the rest stays the text that came."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+NOTHING: Final = msgspec.Raw()
+MODERN_MARK: Final = b'"io.modelcontextprotocol/protocolVersion"'
+"""In the `_meta` of every request since 2026-07-28, and of none before."""
+
+INVALID_PARAMS: Final = -32602
+METHOD_NOT_FOUND: Final = -32601
+UPSTREAM_GONE: Final = -32000
+PARSE_ERROR: Final = -32700
+
+
+class Message(msgspec.Struct):
+    """One request, notification or answer. A member that is not there is empty; one that is `null` is not."""
+
+    id: msgspec.Raw = NOTHING
+    method: str = ""
+    params: msgspec.Raw = NOTHING
+    result: msgspec.Raw = NOTHING
+    error: msgspec.Raw = NOTHING
+
+    @property
+    def key(self) -> bytes:
+        """The id as it was spelled; empty for a notification."""
+        return bytes(self.id)
+
+    @property
+    def is_request(self) -> bool:
+        return bool(self.method) and self.id is not NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A JSON object that says nothing we understand as JSON-RPC: none of our business."""
+
+
+@dataclass(frozen=True, slots=True)
+class Garbage:
+    """Not a message at all."""
+
+    reason: str
+
+
+_one: Final = msgspec.json.Decoder(Message)
+_many: Final = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+def read(line: bytes | bytearray) -> Message | list[msgspec.Raw] | Opaque | Garbage:
+    try:
+        return _one.decode(line)
+    except msgspec.ValidationError:
+        return _read_other(line)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        return Garbage(str(error))
+
+
+def _read_other(line: bytes | bytearray) -> list[msgspec.Raw] | Opaque | Garbage:
+    match line.lstrip()[:1]:
+        case b"[":
+            return _many.decode(line)
+        case b"{":
+            return Opaque()
+        case _:
+            return Garbage("a JSON value that is no object")
+
+
+def read_leniently(line: bytes | bytearray) -> bytes | None:
+    """A message that strict readers refuse and many clients take: NaN, lone surrogates, broken UTF-8.
+
+    The same message in strict JSON, or None if it is no message at all. NaN becomes the text "NaN", what is no
+    character becomes U+FFFD.
+    """
+    if line.lstrip()[:1] not in (b"{", b"["):
+        return None
+    try:
+        value = json.loads(line.decode("utf-8", "replace"), parse_constant=str, strict=False)
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    except (ValueError, RecursionError):
+        return None
+
+
+_ID: Final = re.compile(rb'"id"\s*:\s*("(?:[^"\\]|\\.){0,200}"|-?\d{1,30})')
+
+
+def guess_id(beginning: bytes | bytearray) -> bytes:
+    """The id of a message that cannot be read as a whole, from its first bytes; empty if it shows none."""
+    head = bytes(beginning[:4_096])
+    cut = min(
+        (at for name in (b'"result"', b'"error"', b'"params"') if (at := head.find(name)) >= 0), default=-1
+    )
+    found = _ID.search(head[:cut] if cut >= 0 else head)
+    return found[1] if found else b""
+
+
+def text_of(raw: bytes | msgspec.Raw) -> bytes:
+    """What a JSON string says, in UTF-8."""
+    raw = bytes(raw)
+    if b"\\" not in raw:
+        return raw[1:-1]
+    try:
+        return msgspec.json.decode(raw, type=str).encode()
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return str(json.loads(raw.decode("utf-8", "replace"), strict=False)).encode("utf-8", "replace")
+
+
+def quoted(text: str) -> bytes:
+    """A JSON string; bytes that were no UTF-8 and came along as lone surrogates become U+FFFD."""
+    try:
+        return msgspec.json.encode(text)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+
+
+def encode(value: Any) -> bytes:
+    return msgspec.json.encode(value)
+
+
+def answer(key: bytes, result: bytes) -> bytes:
+    return b'{"jsonrpc":"2.0","id":' + key + b',"result":' + result + b"}"
+
+
+def failure(key: bytes, code: int, text: str, data: bytes = b"") -> bytes:
+    inside = b'{"code":%d,"message":%s%s}' % (code, quoted(text), b',"data":' + data if data else b"")
+    return b'{"jsonrpc":"2.0","id":' + (key or b"null") + b',"error":' + inside + b"}"
+
+
+def is_modern(params: msgspec.Raw | bytes) -> bool:
+    """Whether a request speaks 2026-07-28 or later; the exact look is taken only where the mark occurs at all."""
+    raw = bytes(params)
+    if MODERN_MARK not in raw:
+        return False
+    try:
+        return "io.modelcontextprotocol/protocolVersion" in msgspec.json.decode(raw, type=_Params).meta
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+
+
+class _Params(msgspec.Struct):
+    meta: dict[str, msgspec.Raw] = msgspec.field(name="_meta", default_factory=lambda: {})

@@ -1,0 +1,39 @@
+"""`headgate_read`: the one tool that leads to everything held back."""
+
+from functools import lru_cache
+from typing import Any, Final
+
+from headgate.relay.message import encode
+
+ARGUMENTS: Final = ("cursor", "limit", "fields", "path", "lines", "search", "pages", "format")
+_HINTS: Final[dict[str, dict[str, Any]]] = {
+    "limit": {"type": "integer"},
+    "fields": {"description": "id,guest.name"},
+    "path": {"description": "/result/17"},
+    "lines": {"description": "100-200"},
+    "search": {"description": "words or /regex/"},
+}
+
+
+@lru_cache(8)
+def definition(name: str) -> bytes:
+    """Its entry in the list of tools. Every client pays for it in every session: at most 250 tokens."""
+    properties = {argument: {"type": "string"} | _HINTS.get(argument, {}) for argument in ARGUMENTS}
+    return encode(
+        {
+            "name": name,
+            "description": "Read on in a cut result by the cursor in its [headgate] line. Never reruns the tool.",
+            "inputSchema": {"type": "object", "properties": properties, "required": ["cursor"]},
+            "annotations": {"readOnlyHint": True},
+        }
+    )
+
+
+def check_arguments(arguments: dict[str, Any]) -> str:
+    """What is wrong with the names of the arguments, in a sentence that says what is right; empty if nothing."""
+    unknown = [name for name in arguments if name not in ARGUMENTS]
+    if unknown:
+        return f"there is no argument {unknown[0][:40]!r}: use {', '.join(ARGUMENTS)}"
+    if not isinstance(arguments.get("cursor"), str) or not arguments["cursor"]:
+        return 'cursor is missing: pass the one from the "[headgate]" line of the result to read on'
+    return ""

@@ -1,0 +1,362 @@
+"""One budget over a whole answer: text, structured data, resources, images, errors, whatever carries them.
+
+What is light stays where it was; what is heavy is held and its place taken by a bounded reply. One heavy text or
+structure is held as it is, so that a walk gives back just that; several are held as one JSON document.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from headgate.engine.policy import MIN_BUDGET, Policy
+from headgate.engine.reply import Reply
+from headgate.relay import keeping
+from headgate.relay.message import encode, quoted, text_of
+from headgate.relay.rules import ToolRule
+from headgate.relay.slots import (
+    Slot,
+    block_slot,
+    close_list,
+    close_object,
+    is_json,
+    message_slot,
+    open_list,
+    open_object,
+    repeats,
+    resource_slot,
+    with_member,
+)
+
+RECORD: Final = "headgate/result"
+Hold = Callable[[bytes, Policy], Reply | None]
+"""Keeps a document and gives the first reply about it; None if it fits as it is."""
+
+_APART: Final = frozenset(
+    (
+        "content",
+        "structuredContent",
+        "contents",
+        "messages",
+        "isError",
+        "resultType",
+        "_meta",
+        "ttlMs",
+        "cacheScope",
+    )
+)
+"""Members that are slots of their own, or that no model reads. `_meta` is for the client alone."""
+_LIGHT_BYTES: Final = 200
+_LIGHT_SHARE: Final = 4
+"""Texts beside the heaviest one stay if together they take no more than one part in so many of the budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    raw: bytes
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    document: bytes
+    held: frozenset[int]
+    policy: Policy
+
+
+def bound_result(raw: bytes, rule: ToolRule, hold: Hold, schema: bytes = b"") -> Bounded | None:
+    """The answer to a tools/call, resources/read, prompts/get or for a task; None if it goes out as it came."""
+    members = open_object(raw)
+    if members is None:
+        return _bound_scalar(raw, rule.policy, hold)
+    if members.get("resultType", b'"complete"') != b'"complete"':
+        return None
+    if "contents" in members and "content" not in members:
+        return _bound_listed(members, "contents", resource_slot, _as_resource, rule, hold)
+    if "messages" in members and "content" not in members:
+        return _bound_listed(members, "messages", message_slot, _as_message, rule, hold)
+    if "content" not in members and ("result" in members or "error" in members) and "status" in members:
+        return _bound_task(members, rule, hold)
+    return _bound_tool_result(members, rule, hold, schema)
+
+
+def looks_like_answer(raw: bytes) -> bool:
+    """Whether the answer to an unknown request has the shape of one that must be bounded."""
+    members = open_object(raw) or {}
+    if members.get("content", b"")[:1] == b"[" or "structuredContent" in members:
+        return True
+    if any(members.get(name, b"")[:1] == b"[" for name in ("contents", "messages")):
+        return True
+    return "taskId" in members and ("result" in members or "error" in members)
+
+
+# Tool results
+
+
+def _bound_tool_result(
+    members: dict[str, bytes], rule: ToolRule, hold: Hold, schema: bytes
+) -> Bounded | None:
+    blocks = open_list(members.get("content", b"[]"))
+    slots = [block_slot(raw) for raw in blocks] if blocks is not None else []
+    if blocks is None:
+        slots = [Slot("content", False, members["content"], members["content"])]
+    structured = members.get("structuredContent", b"")
+    if structured == b"null":
+        structured = b""
+    is_kept = bool(schema or structured) and rule.output_schema != "drop"
+    policy = _halved(rule.policy) if is_kept and rule.output_schema == "relax" else rule.policy
+    same = _what_repeats(slots, structured) if structured else None
+    if structured and same is None:
+        slots.append(Slot("structuredContent", False, structured, structured))
+    slots += [
+        Slot(name, False, value, value)
+        for name, value in members.items()
+        if name not in _APART and len(value) > _LIGHT_BYTES
+    ]
+    choice = _choose(slots, policy, same)
+    reply = choice and hold(choice.document, choice.policy)
+    if choice is None or reply is None:
+        return None
+    if is_kept and rule.output_schema == "keep" and members.get("isError") != b"true":
+        kept = keeping.still_valid(structured, schema, reply)
+        if kept is not None:
+            members |= {"content": close_list([_text_block(reply.notice)]), "structuredContent": kept}
+            return Bounded(_with_record(members, reply), reply)
+        members["isError"] = b"true"
+    _replace_content(members, slots, choice, reply)
+    if is_kept and rule.output_schema == "relax":
+        members["structuredContent"] = encode({"notice": reply.notice, "payload": _clean(reply.payload)})
+    return Bounded(_with_record(members, reply), reply)
+
+
+def _what_repeats(slots: list[Slot], structured: bytes) -> tuple[bytes, frozenset[int]] | None:
+    """The text that says the same as the structured data, and where it stands."""
+    plain = [index for index, slot in enumerate(slots) if slot.is_plain]
+    together = repeats([slots[index].text for index in plain], structured)
+    if together is not None:
+        return together, frozenset(plain)
+    for index in plain:
+        alone = repeats([slots[index].text], structured)
+        if alone is not None:
+            return alone, frozenset((index,))
+    return None
+
+
+def _replace_content(members: dict[str, bytes], slots: list[Slot], choice: _Choice, reply: Reply) -> None:
+    payload = _text_block(reply.payload)
+    content: list[bytes] = []
+    later: list[bytes] = []
+    placed = False
+    for index, slot in enumerate(slots):
+        is_held = index in choice.held
+        if slot.member == "content":
+            if is_held and not placed:
+                content.append(payload)
+                placed = True
+            elif not is_held:
+                content.append(slot.raw)
+        elif slot.member == "structuredContent" and not is_held:
+            later.append(_text_block(slot.raw.decode("utf-8", "replace")))
+        elif is_held:
+            members.pop(slot.member, None)
+    if not placed:
+        content.insert(0, payload)
+    # Structured data is what some clients show instead of the text: beside a reduced answer it would hide the notice.
+    members.pop("structuredContent", None)
+    members["content"] = close_list([_text_block(reply.notice), *content, *later])
+
+
+# Resources, prompts, tasks
+
+
+def _bound_listed(
+    members: dict[str, bytes],
+    name: str,
+    make_slot: Callable[[bytes], Slot],
+    write: Callable[[Slot, str], bytes],
+    rule: ToolRule,
+    hold: Hold,
+) -> Bounded | None:
+    values = open_list(members[name])
+    if values is None:
+        return None
+    slots = [make_slot(raw) for raw in values]
+    choice = _choose(slots, rule.policy)
+    reply = choice and hold(choice.document, choice.policy)
+    if choice is None or reply is None:
+        return None
+    first = min(choice.held)
+    written = [
+        write(slot, reply.text) if index == first else slot.raw
+        for index, slot in enumerate(slots)
+        if index == first or index not in choice.held
+    ]
+    members[name] = close_list(written)
+    return Bounded(_with_record(members, reply), reply)
+
+
+def _as_resource(slot: Slot, text: str) -> bytes:
+    members = open_object(slot.raw) or {}
+    if members.pop("blob", None) is not None:
+        members["mimeType"] = b'"text/plain"'
+    return close_object(members | {"text": quoted(text)})
+
+
+def _as_message(slot: Slot, text: str) -> bytes:
+    return with_member(slot.raw, "content", _text_block(text))
+
+
+def _bound_task(members: dict[str, bytes], rule: ToolRule, hold: Hold) -> Bounded | None:
+    """A task that has ended carries its result or its error inside (tasks extension of 2026-07-28)."""
+    for name, bound in (("result", bound_result), ("error", bound_error)):
+        inner = members.get(name, b"")
+        bounded = bound(inner, rule, hold) if inner[:1] == b"{" else None
+        if bounded is not None:
+            return Bounded(close_object(members | {name: bounded.raw}), bounded.reply)
+    return None
+
+
+def bound_error(raw: bytes, rule: ToolRule, hold: Hold) -> Bounded | None:
+    """A JSON-RPC error: servers put whole traces into its message or its data."""
+    members = open_object(raw)
+    if members is None:
+        return _bound_scalar(raw, rule.policy, hold)
+    message = members.get("message", b"")
+    text = text_of(message) if message[:1] == b'"' else message
+    slots = [Slot("message", False, message, text)]
+    slots += [
+        Slot(name, False, value, text_of(value) if value[:1] == b'"' else value)
+        for name, value in members.items()
+        if name not in ("message", "code")
+    ]
+    choice = _choose(slots, rule.policy)
+    reply = choice and hold(choice.document, choice.policy)
+    if choice is None or reply is None:
+        return None
+    for index in choice.held:
+        members.pop(slots[index].member)
+    if 0 in choice.held:
+        members = {"message": quoted(reply.text)} | members
+    else:
+        members["data"] = quoted(reply.text)
+    return Bounded(close_object(members), reply)
+
+
+def _bound_scalar(raw: bytes, policy: Policy, hold: Hold) -> Bounded | None:
+    """Where an object should stand there is a bare value: as a text, it can at least be read on."""
+    reply = hold(text_of(raw) if raw[:1] == b'"' else raw, policy)
+    if reply is None:
+        return None
+    return Bounded(as_tool_result(reply), reply)
+
+
+def as_tool_result(reply: Reply, extra: dict[str, bytes] | None = None) -> bytes:
+    content = close_list([_text_block(reply.notice), _text_block(reply.payload)])
+    return _with_record({"content": content} | (extra or {}), reply)
+
+
+# What to hold
+
+
+def _choose(
+    slots: list[Slot], policy: Policy, same: tuple[bytes, frozenset[int]] | None = None
+) -> _Choice | None:
+    """What of an answer to hold, and within which policy; None if all of it surely fits."""
+    estimator = policy.estimator
+    texts = [index for index, slot in enumerate(slots) if slot.text]
+    least = min(policy.text_threshold, policy.list_threshold, policy.object_threshold)
+    bound = sum(estimator.bound_of(slots[index].text) for index in texts)
+    media = sum(slot.media_tokens for slot in slots)
+    if bound <= least and bound + media <= policy.hard_cap and not policy.compact:
+        return None
+    kept_media, overflow = _media_that_fits(slots, policy.hard_cap - min(bound, least))
+    if overflow or not texts:
+        return _compose(slots, [*texts, *overflow], _less(policy, 0, kept_media)) if overflow else None
+    if same is not None:
+        document, held = same
+    else:
+        heaviest = max(texts, key=lambda index: len(slots[index].text))
+        document, held = slots[heaviest].text, frozenset((heaviest,))
+    rest = b"\n".join(slots[index].text for index in texts if index not in held)
+    beside = estimator.ceiling(rest) if 0 < len(rest) <= 8 * least else len(rest)
+    if beside * _LIGHT_SHARE > least or least - beside < MIN_BUDGET <= beside:
+        return _compose(slots, texts, _less(policy, 0, kept_media))
+    return _Choice(document, held, _less(policy, beside, kept_media))
+
+
+def _media_that_fits(slots: list[Slot], room: int) -> tuple[int, list[int]]:
+    """Tokens of the images that stay, and which of them do not fit any more."""
+    spent, overflow = 0, list[int]()
+    for index, slot in enumerate(slots):
+        if not slot.media_tokens:
+            continue
+        if spent + slot.media_tokens > room:
+            overflow.append(index)
+        else:
+            spent += slot.media_tokens
+    return spent, overflow
+
+
+def _compose(slots: list[Slot], held: list[int], policy: Policy) -> _Choice:
+    """Several heavy slots as one JSON document, each where it stood."""
+    lists: dict[str, list[bytes]] = {}
+    members: dict[str, bytes] = {}
+    for index in sorted(held):
+        slot = slots[index]
+        if slot.listed:
+            lists.setdefault(slot.member, []).append(slot.document)
+            members[slot.member] = b""
+        else:
+            members[slot.member] = slot.text if is_json(slot.text) else slot.raw
+    members |= {name: close_list(values) for name, values in lists.items()}
+    return _Choice(close_object(members), frozenset(held), policy)
+
+
+def _less(policy: Policy, beside: int, media: int) -> Policy:
+    """What is left for a reply beside other texts, and under the hard cap beside images."""
+    if not beside and policy.hard_cap - media >= max(policy.list_threshold, policy.object_threshold):
+        return policy
+    cap = max(policy.hard_cap - media - beside, MIN_BUDGET)
+
+    def left(threshold: int) -> int:
+        return max(min(threshold - beside, cap), MIN_BUDGET)
+
+    return _with_thresholds(policy, cap, left)
+
+
+def _halved(policy: Policy) -> Policy:
+    """For a reply that must be sent twice, as text and as structured data."""
+    return _with_thresholds(policy, policy.hard_cap // 2, lambda threshold: max(threshold // 2, MIN_BUDGET))
+
+
+def _with_thresholds(policy: Policy, cap: int, change: Callable[[int], int]) -> Policy:
+    return replace(
+        policy,
+        hard_cap=cap,
+        list_threshold=change(policy.list_threshold),
+        object_threshold=change(policy.object_threshold),
+        mapped_object_threshold=change(policy.mapped_object_threshold),
+        text_threshold=change(policy.text_threshold),
+    )
+
+
+# Writing
+
+
+def _text_block(text: str) -> bytes:
+    return b'{"type":"text","text":' + quoted(text) + b"}"
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _with_record(members: dict[str, bytes], reply: Reply) -> bytes:
+    return annotated(close_object(members), reply.record)
+
+
+def annotated(raw: bytes, record: dict[str, Any]) -> bytes:
+    """The answer with a record for programs in its `_meta`, beside what stands there."""
+    members = open_object(raw) or {}
+    meta = open_object(members.get("_meta", b"{}")) or {}
+    members["_meta"] = close_object(meta | {RECORD: encode(record)})
+    return close_object(members)

@@ -1,0 +1,55 @@
+"""What holds for one tool, and where it is looked up."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from headgate.engine.policy import Policy
+
+OutputSchema = Literal["drop", "relax", "keep"]
+DEFAULT_TTL_SECONDS: Final = 600
+_MAX_REMEMBERED: Final = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRule:
+    policy: Policy = field(default_factory=Policy)
+    enabled: bool = True
+    """False: answers pass as they are, whatever their size (the one-line rollback)."""
+    rollout_percent: int = 100
+    """Of all calls, chosen by what they ask, so that the same call always fares alike."""
+    output_schema: OutputSchema = "drop"
+    annotate: bool = False
+    """Put the budget record also on answers that go out as they came."""
+    hidden: bool = False
+    max_description_chars: int = 0
+    """Longer descriptions are cut in the list of tools; 0 leaves them."""
+
+    @property
+    def reads_everything(self) -> bool:
+        """Whether even a small answer must be looked at."""
+        return self.annotate or self.policy.compact
+
+
+class Rules:
+    """The rules in force. A change of configuration makes a new one; calls under way keep theirs."""
+
+    def __init__(
+        self,
+        resolve: Callable[[str], ToolRule] = lambda _: ToolRule(),
+        *,
+        read_tool: str = "headgate_read",
+        ttl_seconds: int = DEFAULT_TTL_SECONDS,
+    ) -> None:
+        self.read_tool = read_tool
+        self.ttl_seconds = ttl_seconds
+        self._resolve = resolve
+        self._known: dict[str, ToolRule] = {}
+
+    def of(self, tool: str) -> ToolRule:
+        rule = self._known.get(tool)
+        if rule is None:
+            rule = self._resolve(tool)
+            if len(self._known) < _MAX_REMEMBERED:  # names come from outside
+                self._known[tool] = rule
+        return rule

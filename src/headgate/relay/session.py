@@ -1,0 +1,533 @@
+"""One client and one upstream, without I/O: a line from either side in, actions out.
+
+Everything passes as the bytes it came in, except what the table in the design names: lists of tools, the
+capability to have them, calls of our own tool, and answers over their budget.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+
+from headgate.engine.cursor import Binding
+from headgate.errors import BadRequest, ClientError
+from headgate.relay import message as rpc
+from headgate.relay.catalog import Catalog
+from headgate.relay.message import NOTHING, Garbage, Message, Opaque
+from headgate.relay.read_tool import check_arguments
+from headgate.relay.rules import Rules, ToolRule
+
+if TYPE_CHECKING:
+    from headgate.engine.policy import Policy
+    from headgate.engine.reply import Reply
+    from headgate.protection import Protection
+    from headgate.relay.results import Bounded
+
+Line = bytes | bytearray
+
+
+class ToUpstream(NamedTuple):
+    data: Line
+    expects_answer: bool = False
+
+
+class ToClient(NamedTuple):
+    data: Line
+
+
+class Note(NamedTuple):
+    """Something the log should say."""
+
+    event: str
+    fields: dict[str, Any]
+    level: str = "info"
+
+
+Action = ToUpstream | ToClient | Note
+
+MEASURED: Final = frozenset(("tools/call", "resources/read", "prompts/get", "tasks/result", "tasks/get"))
+_GREETINGS: Final = frozenset(("initialize", "server/discover"))
+_MAX_PENDING: Final = 10_000
+"""Beyond so many unanswered calls the oldest is forgotten; its answer is then recognised by its shape."""
+_REVIVAL: Final = b'"headgate-revival-%d"'
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request of the client that has not been answered."""
+
+    method: str
+    rules: Rules
+    tool: str = ""
+    modern: bool = False
+    first_page: bool = False
+    protected: bool = True
+    line: Line = b""
+    """The request itself, where it may have to be sent again to a restarted upstream."""
+
+
+class _CallParams(msgspec.Struct):
+    name: str = ""
+    arguments: msgspec.Raw = NOTHING
+
+
+class _ListParams(msgspec.Struct):
+    cursor: str | None = None
+
+
+class _CancelParams(msgspec.Struct):
+    requestId: msgspec.Raw = NOTHING  # noqa: N815  # as on the wire
+
+
+_call_params: Final = msgspec.json.Decoder(_CallParams)
+_list_params: Final = msgspec.json.Decoder(_ListParams)
+_cancel_params: Final = msgspec.json.Decoder(_CancelParams)
+
+
+class Session:
+    def __init__(
+        self,
+        rules: Rules,
+        protection: "Callable[[], Protection]",
+        clock: Callable[[], float],
+        *,
+        upstream: str = "upstream",
+        principal: str = "local",
+    ) -> None:
+        self.rules = rules
+        """Exchange it to change the rules: calls under way keep those they began with."""
+        self._protection = protection
+        self._clock = clock
+        self._upstream = upstream
+        self._principal = principal
+        self._catalog = Catalog()
+        self._pending: OrderedDict[bytes, Call] = OrderedDict()
+        self._greeting: Line = b""
+        """The `initialize` that was answered, to be played again to a restarted upstream."""
+        self._greeted: Line = b""
+        """The notification that followed it."""
+        self._revivals = 0
+        self._waiting: list[ToUpstream] | None = None
+        """What the client sent while a restarted upstream is being greeted."""
+        self._clash_told = False
+
+    @property
+    def pending_calls(self) -> int:
+        """Calls that will be answered some day; a subscription never is."""
+        return sum(call.method != "subscriptions/listen" for call in self._pending.values())
+
+    # From the client
+
+    def from_client(self, line: Line) -> list[Action]:
+        message = rpc.read(line)
+        if isinstance(message, Message):
+            return self.hold_back(self._route(message, line))
+        if isinstance(message, list):
+            return self.hold_back(self._batch_from_client(message, line))
+        if isinstance(message, Garbage) and not line.strip():
+            return []
+        return self.hold_back([ToUpstream(line)])
+
+    def _route(self, message: Message, line: Line) -> list[Action]:
+        """Where a message of the client goes."""
+        method = message.method
+        if not method or message.id is NOTHING:
+            self._note_notification(message, line)
+            return [ToUpstream(line)]
+        call = Call(method, self.rules)
+        if method == "tools/call":
+            params = _decode(_call_params, message.params)
+            name: str = params.name if params else ""
+            if name == self.rules.read_tool:
+                return self._read_on(message, params.arguments)
+            rule = self.rules.of(name)
+            if rule.hidden:
+                return [ToClient(rpc.failure(message.key, rpc.INVALID_PARAMS, f"Unknown tool: {name[:100]}"))]
+            arguments = params.arguments if params else NOTHING
+            call = Call(method, self.rules, name, protected=_is_protected(rule, name, arguments))
+        elif method in MEASURED:
+            call = Call(method, self.rules, method, protected=self.rules.of(method).enabled)
+        elif method == "tools/list":
+            modern = rpc.is_modern(message.params)
+            if not self._catalog.has_tools:
+                own = self._catalog.own_list(self.rules, modern=modern)
+                return [ToClient(rpc.answer(message.key, own))]
+            params = _decode(_list_params, message.params)
+            call = Call(method, self.rules, modern=modern, first_page=params is None or params.cursor is None)
+        elif method in _GREETINGS:
+            call = Call(method, self.rules, line=line)
+        self._pending[message.key] = call
+        if len(self._pending) > _MAX_PENDING:
+            self._pending.popitem(last=False)
+        return [ToUpstream(line, True)]
+
+    def _note_notification(self, message: Message, line: Line) -> None:
+        if message.method == "notifications/initialized":
+            self._greeted = line
+        elif message.method == "notifications/cancelled":
+            params = _decode(_cancel_params, message.params)
+            if params is not None:
+                self._pending.pop(bytes(params.requestId), None)
+
+    def _batch_from_client(self, elements: list[msgspec.Raw], line: Line) -> list[Action]:
+        """The messages of a batch, one by one; it stays as it came unless some of it is for us."""
+        onward: list[bytes] = []
+        answers: list[bytes] = []
+        expects = False
+        for element in elements:
+            raw = bytes(element)
+            message = rpc.read(raw)
+            actions = self._route(message, raw) if isinstance(message, Message) else [ToUpstream(raw)]
+            for action in actions:
+                if isinstance(action, ToUpstream):
+                    onward.append(raw)
+                    expects = expects or action.expects_answer
+                elif isinstance(action, ToClient):
+                    answers.append(bytes(action.data))
+        if not answers:
+            return [ToUpstream(line, expects)]
+        given: list[Action] = [ToClient(b"[" + b",".join(answers) + b"]")]
+        return [ToUpstream(b"[" + b",".join(onward) + b"]", expects), *given] if onward else given
+
+    # Our own tool
+
+    def _read_on(self, message: Message, arguments: msgspec.Raw) -> list[Action]:
+        modern = rpc.is_modern(message.params)
+        try:
+            result, note = self._reading(arguments, modern=modern)
+        except ClientError as error:
+            result = _refusal(f"{self.rules.read_tool}: {error}", modern=modern)
+            note = Note("read_refused", {"reason": str(error)[:200]})
+        return [note, ToClient(rpc.answer(message.key, result))]
+
+    def _reading(self, arguments: msgspec.Raw, *, modern: bool) -> tuple[bytes, Note]:
+        from headgate.engine.request import parse_request
+        from headgate.relay.results import as_tool_result
+
+        try:
+            given = msgspec.json.decode(arguments, type=dict[str, Any]) if arguments is not NOTHING else {}
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise BadRequest('the arguments must be an object, such as {"cursor": "…"}') from None
+        given = {name: value for name, value in given.items() if value is not None and value != ""}
+        if wrong := check_arguments(given):
+            raise BadRequest(wrong)
+        protection = self._protection()
+        cursor: str = given.pop("cursor").strip()
+        binding = protection.owner(cursor, self._principal, self._upstream)
+        policy = self.rules.of(binding.tool).policy
+        request = parse_request(form=given.pop("format", None), max_limit=policy.max_page_size, **given)
+        bound = replace(protection, policy=policy, ttl_seconds=self.rules.ttl_seconds)
+        reply = bound.read(cursor, binding, request, self._clock())
+        note = Note("read", {"tool": binding.tool} | _summary(reply))
+        return as_tool_result(reply, {"resultType": b'"complete"'} if modern else None), note
+
+    # From the upstream
+
+    def from_upstream(self, line: Line) -> list[Action]:
+        message = rpc.read(line)
+        if isinstance(message, Message):
+            return self._from_upstream(message, line)
+        if isinstance(message, list):
+            return self._batch_from_upstream(message, line)
+        if isinstance(message, Opaque):
+            return [ToClient(line)]
+        return self._from_odd_upstream(line, message.reason)
+
+    def _from_upstream(self, message: Message, line: Line) -> list[Action]:
+        if message.method:
+            if message.method == "notifications/tasks" and self._may_be_large(
+                self.rules.of("tasks/get"), line
+            ):
+                return self._task_note(message, line)
+            return [ToClient(line)]
+        call = self._pending.pop(message.key, None)
+        if call is None:
+            return self._unknown_answer(message, line)
+        if message.error is not NOTHING:
+            return self._failed(message, call, line)
+        if call.method in MEASURED:
+            if not call.protected:
+                return [ToClient(line)]
+            return self._bounded(message, call.rules, call.tool, line)
+        if call.method == "tools/list":
+            return self._listed(message, call, line)
+        if call.method in _GREETINGS:
+            return self._greeted_by_upstream(message, call, line)
+        return [ToClient(line)]
+
+    def _bounded(self, message: Message, rules: Rules, tool: str, line: Line) -> list[Action]:
+        rule = rules.of(tool)
+        if not rule.reads_everything and not self._may_be_large(rule, line):
+            return [ToClient(line)]
+        from headgate.relay import results
+
+        schema = self._catalog.schemas.get(tool, b"")
+        raw = bytes(message.result)
+        key = message.key
+        bounded = self._guarded(raw, rules, tool, lambda hold: results.bound_result(raw, rule, hold, schema))
+        if bounded is not None:
+            return [_noted(bounded, tool, len(line)), ToClient(rpc.answer(key, bounded.raw))]
+        if rule.annotate and raw[:1] == b"{":
+            record = self._untouched_record(raw, rule)
+            return [ToClient(rpc.answer(key, results.annotated(raw, record)))]
+        return [ToClient(line)]
+
+    def _may_be_large(self, rule: ToolRule, line: Line) -> bool:
+        policy = rule.policy
+        least = min(policy.text_threshold, policy.list_threshold, policy.object_threshold)
+        return len(line) > 3 * least or policy.estimator.bound_of(line) > least
+
+    def _guarded(
+        self, raw: bytes, rules: Rules, tool: str, bound: "Callable[[Any], Bounded | None]"
+    ) -> "Bounded | None":
+        """Whatever we get wrong about the shape of an answer, it stays bounded: then it is held as plain text."""
+        from headgate.relay import results
+
+        hold = self._hold(rules, tool)
+        try:
+            return bound(hold)
+        except Exception:  # noqa: BLE001  # the boundary of one answer: it must not cost the others theirs
+            reply = hold(raw, rules.of(tool).policy)
+            return reply and results.Bounded(results.as_tool_result(reply), reply)
+
+    def _hold(self, rules: Rules, tool: str) -> "Callable[[bytes, Policy], Reply | None]":
+        binding = Binding(self._principal, self._upstream, tool)
+
+        def hold(document: bytes, policy: "Policy") -> "Reply | None":
+            protection = replace(self._protection(), policy=policy, ttl_seconds=rules.ttl_seconds)
+            return protection.protect(document, binding, self._clock())
+
+        return hold
+
+    def _untouched_record(self, raw: bytes, rule: ToolRule) -> dict[str, Any]:
+        from headgate.engine.reply import budget_fields
+
+        estimator = rule.policy.estimator
+        return {"kind": "untouched"} | budget_fields(estimator.count(raw), rule.policy.list_threshold)
+
+    def _failed(self, message: Message, call: Call, line: Line) -> list[Action]:
+        if call.method == "tools/list" and _error_code(message.error) == rpc.METHOD_NOT_FOUND:
+            # A server without tools that nobody asked for its capabilities.
+            own = self._catalog.own_list(call.rules, modern=call.modern)
+            return [ToClient(rpc.answer(message.key, own))]
+        if not call.protected:
+            return [ToClient(line)]
+        return self._bounded_error(message, call.rules, call.tool or call.method, line)
+
+    def _bounded_error(self, message: Message, rules: Rules, tool: str, line: Line) -> list[Action]:
+        if not self._may_be_large(rules.of(tool), line):
+            return [ToClient(line)]
+        from headgate.relay import results
+
+        raw, key = bytes(message.error), message.key
+        bounded = self._guarded(raw, rules, tool, lambda hold: results.bound_error(raw, rules.of(tool), hold))
+        if bounded is None:
+            return [ToClient(line)]
+        data = b'{"jsonrpc":"2.0","id":' + key + b',"error":' + bounded.raw + b"}"
+        return [_noted(bounded, tool, len(line)), ToClient(data)]
+
+    def _unknown_answer(self, message: Message, line: Line) -> list[Action]:
+        if self._waiting is not None and message.key == _REVIVAL % self._revivals:
+            return self._revived(message)
+        tool = ""
+        if not self._may_be_large(self.rules.of(tool), line):
+            return [ToClient(line)]
+        if message.error is not NOTHING:
+            return self._bounded_error(message, self.rules, tool, line)
+        from headgate.relay.results import looks_like_answer
+
+        if message.result is not NOTHING and looks_like_answer(bytes(message.result)):
+            return self._bounded(message, self.rules, tool, line)
+        return [ToClient(line)]
+
+    def _task_note(self, message: Message, line: Line) -> list[Action]:
+        """A task that ended tells its result in a notification (2026-07-28 and its tasks extension)."""
+        from headgate.relay import results
+
+        raw, tool = bytes(message.params), "tasks/get"
+        rule = self.rules.of(tool)
+        bounded = self._guarded(raw, self.rules, tool, lambda hold: results.bound_result(raw, rule, hold))
+        if bounded is None or not rule.enabled:
+            return [ToClient(line)]
+        data = b'{"jsonrpc":"2.0","method":"notifications/tasks","params":' + bounded.raw + b"}"
+        return [_noted(bounded, tool, len(line)), ToClient(data)]
+
+    def _listed(self, message: Message, call: Call, line: Line) -> list[Action]:
+        written = self._catalog.rewrite_list(bytes(message.result), call.rules, first_page=call.first_page)
+        if written is None:
+            return [ToClient(line)]
+        notes: list[Action] = []
+        if self._catalog.clash_seen and not self._clash_told:
+            self._clash_told = True
+            what = f"the upstream has a tool named {call.rules.read_tool} too: ours is used; read_tool renames it"
+            notes.append(Note("tool_name_clash", {"tool": call.rules.read_tool, "hint": what}, "warning"))
+        return [*notes, ToClient(rpc.answer(message.key, written))]
+
+    def _greeted_by_upstream(self, message: Message, call: Call, line: Line) -> list[Action]:
+        if call.method == "initialize":
+            self._greeting = call.line
+        written = self._catalog.rewrite_capabilities(bytes(message.result))
+        return [ToClient(line if written is None else rpc.answer(message.key, written))]
+
+    def _batch_from_upstream(self, elements: list[msgspec.Raw], line: Line) -> list[Action]:
+        notes: list[Action] = []
+        written: list[bytes] = []
+        for element in elements:
+            raw = bytes(element)
+            message = rpc.read(raw)
+            actions = self._from_upstream(message, raw) if isinstance(message, Message) else [ToClient(raw)]
+            for action in actions:
+                if isinstance(action, ToClient):
+                    written.append(bytes(action.data))
+                else:
+                    notes.append(action)
+        if written == [bytes(element) for element in elements]:
+            return [*notes, ToClient(line)]
+        return [*notes, ToClient(b"[" + b",".join(written) + b"]")]
+
+    def _from_odd_upstream(self, line: Line, reason: str) -> list[Action]:
+        """What strict JSON refuses: a message all the same if clients might read it, else garbage."""
+        if not line.strip():
+            return []
+        strict = rpc.read_leniently(line)
+        if strict is not None:
+            if not self._may_be_large(self.rules.of(""), line):
+                self._forget(strict)
+                return [ToClient(line)]
+            return self.from_upstream(strict)
+        key = rpc.guess_id(line)
+        if line.lstrip()[:1] == b"{" and key in self._pending:
+            return self._unreadable_answer(key, line, reason)
+        return [Note("garbage", {"bytes": len(line), "reason": reason[:200]}, "warning")]
+
+    def _forget(self, strict: bytes) -> None:
+        message = rpc.read(strict)
+        if isinstance(message, Message) and not message.method:
+            self._pending.pop(message.key, None)
+
+    def _unreadable_answer(self, key: bytes, line: Line, reason: str) -> list[Action]:
+        """The caller waits for it, so the caller gets it: as a text, which can be read on if it is long."""
+        call = self._pending.pop(key)
+        note = Note("unreadable_answer", {"bytes": len(line), "reason": reason[:200]}, "warning")
+        if call.method == "tools/call":
+            from headgate.relay import results
+
+            reply = self._hold(call.rules, call.tool)(bytes(line), call.rules.of(call.tool).policy)
+            if reply is not None:
+                return [note, ToClient(rpc.answer(key, results.as_tool_result(reply, {"isError": b"true"})))]
+        text = f"the upstream's answer is not valid JSON ({reason[:200]})"
+        return [note, ToClient(rpc.failure(key, rpc.UPSTREAM_GONE, text))]
+
+    # When the upstream is in trouble
+
+    def refuse_answer(self, beginning: bytes, max_bytes: int) -> list[Action]:
+        """An answer went over the cap of bytes: whoever waits for it is told, or all who wait if it does not say."""
+        key = rpc.guess_id(beginning)
+        keys = [key] if key in self._pending else list(self._pending)
+        text = f"the upstream's answer is larger than max_result_bytes ({max_bytes:,}): ask it for less, or raise that"
+        return [
+            Note("answer_too_large", {"max_bytes": max_bytes}, "error"),
+            *(ToClient(self._give_up(key, text)) for key in keys),
+        ]
+
+    def fail_pending(self, reason: str) -> list[Action]:
+        """Nobody will answer any more."""
+        actions: list[Action] = [ToClient(self._give_up(key, reason)) for key in list(self._pending)]
+        self._waiting = None
+        return actions
+
+    def fail(self, line: Line, reason: str) -> list[Action]:
+        """What a request gets that could not be sent."""
+        message = rpc.read(line)
+        raws = [bytes(line)] if isinstance(message, Message) else []
+        if isinstance(message, list):
+            raws = [bytes(element) for element in message]
+        answers: list[bytes] = []
+        for raw in raws:
+            one = rpc.read(raw)
+            if isinstance(one, Message) and one.is_request:
+                answers.append(self._give_up(one.key, reason))
+        if not answers:
+            return []
+        return [ToClient(b"[" + b",".join(answers) + b"]" if isinstance(message, list) else answers[0])]
+
+    def _give_up(self, key: bytes, reason: str) -> bytes:
+        self._pending.pop(key, None)
+        return rpc.failure(key, rpc.UPSTREAM_GONE, reason)
+
+    def revive(self) -> list[Action]:
+        """The upstream was started again: greet it as the client did, before anything else reaches it."""
+        if not self._greeting:
+            return []
+        self._revivals += 1
+        self._waiting = []
+        greeting = msgspec.json.decode(self._greeting, type=dict[str, msgspec.Raw])
+        greeting["id"] = msgspec.Raw(_REVIVAL % self._revivals)
+        return [ToUpstream(rpc.encode(greeting))]
+
+    def _revived(self, message: Message) -> list[Action]:
+        waiting, self._waiting = self._waiting or [], None
+        if message.error is not NOTHING:
+            text = "the upstream was restarted and refuses the handshake"
+            return [action for sent in waiting for action in self.fail(sent.data, text)]
+        greeted: list[Action] = [ToUpstream(self._greeted)] if self._greeted else []
+        return [*greeted, *waiting]
+
+    def hold_back(self, actions: list[Action]) -> list[Action]:
+        if self._waiting is None:
+            return actions
+        onward: list[Action] = []
+        for action in actions:
+            if isinstance(action, ToUpstream):
+                self._waiting.append(action)
+            else:
+                onward.append(action)
+        return onward
+
+
+def _decode(decoder: Any, raw: msgspec.Raw) -> Any:
+    """Parameters of the shape we know, else None: wrong ones are the upstream's to refuse."""
+    if raw is NOTHING:
+        return None
+    try:
+        return decoder.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _error_code(raw: msgspec.Raw) -> int:
+    try:
+        return int(msgspec.json.decode(raw, type=dict[str, Any]).get("code", 0))
+    except (msgspec.DecodeError, TypeError, ValueError, RecursionError):
+        return 0
+
+
+def _is_protected(rule: ToolRule, tool: str, arguments: msgspec.Raw) -> bool:
+    if not rule.enabled or rule.rollout_percent >= 100:
+        return rule.enabled
+    drawn = blake2b(tool.encode() + b"\0" + bytes(arguments), digest_size=4).digest()
+    return int.from_bytes(drawn, "big") % 100 < rule.rollout_percent
+
+
+def _refusal(text: str, *, modern: bool) -> bytes:
+    result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": True}
+    return rpc.encode(result | ({"resultType": "complete"} if modern else {}))
+
+
+def _noted(bounded: "Bounded", tool: str, line_bytes: int) -> Note:
+    return Note("reduced", {"tool": tool, "responseBytes": line_bytes} | _summary(bounded.reply))
+
+
+def _summary(reply: "Reply") -> dict[str, Any]:
+    """What the log says of a decision: sizes and kinds, nothing of the content."""
+    record = reply.record
+    fields = {"decision": record["kind"], "estimatedTokens": record["estimatedTokens"]}
+    fields["originalTokens"] = record["total"]["tokens"]
+    if "items" in record["total"]:
+        fields["itemCount"] = record["total"]["items"]
+    if record.get("degraded"):
+        fields["degraded"] = True
+    return fields

@@ -1,0 +1,69 @@
+"""Messages out of a stream of bytes, one per line, without ever copying what has already been looked at."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+_SAMPLE_BYTES: Final = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class TooLong:
+    """A line that went over the cap. It was not kept; what it began with may still tell whose it was."""
+
+    beginning: bytes
+
+
+class LineBuffer:
+    """Feed it what arrives; it gives back whole lines, and refuses one that grows beyond `max_bytes`."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._partial = bytearray()
+        self._skipping = False
+
+    @property
+    def is_skipping(self) -> bool:
+        """Inside a line that was refused and has not ended yet."""
+        return self._skipping
+
+    def feed(self, data: bytes) -> Iterator[bytes | bytearray | TooLong]:
+        start = 0
+        while (end := data.find(b"\n", start)) >= 0:
+            line = self._finish(data, start, end)
+            start = end + 1
+            if line is not None:
+                yield line
+        if start < len(data) and (refused := self._keep(data, start)):
+            yield refused
+
+    def flush(self) -> bytes | bytearray | None:
+        """What came behind the last line end, when the stream has ended."""
+        left, self._partial = self._partial, bytearray()
+        return left or None
+
+    def _finish(self, data: bytes, start: int, end: int) -> bytes | bytearray | TooLong | None:
+        if self._skipping:
+            self._skipping = False
+            return None
+        if not self._partial:
+            if end - start > self._max_bytes:
+                return TooLong(data[start : start + _SAMPLE_BYTES])
+            return data[start:end]
+        # The buffer itself is handed over: a message of 64 MiB is not copied once more.
+        line, self._partial = self._partial, bytearray()
+        if len(line) + end - start > self._max_bytes:
+            return TooLong(bytes(line[:_SAMPLE_BYTES]))
+        line += memoryview(data)[start:end]
+        return line
+
+    def _keep(self, data: bytes, start: int) -> TooLong | None:
+        if self._skipping:
+            return None
+        self._partial += memoryview(data)[start:] if start else data
+        if len(self._partial) <= self._max_bytes:
+            return None
+        beginning = bytes(self._partial[:_SAMPLE_BYTES])
+        self._partial = bytearray()
+        self._skipping = True
+        return TooLong(beginning)
