@@ -3,25 +3,29 @@
 import asyncio
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from headgate.back.process import Command, Process, spawn
 from headgate.back.revival import Revival
 from headgate.back.stdio import StdioUpstream
-from headgate.errors import UpstreamError
+from headgate.config import Config, load
+from headgate.config.policies import make_rules
+from headgate.config.showing import difference, needs_restart
+from headgate.config.watching import ConfigWatch
+from headgate.errors import ConfigError, UpstreamError
 from headgate.front.stdio import StdioClient
 from headgate.relay.message import PARSE_ERROR, failure, guess_id
 from headgate.relay.rules import Rules
 from headgate.relay.session import Action, Line, Note, Session, ToClient, ToUpstream
-from headgate.watch.log import Log
+from headgate.watch.log import LEVELS, Log
 
 if TYPE_CHECKING:
     from headgate.protection import Protection
 
-DEFAULT_MAX_RESULT_BYTES: Final = 256 << 20
 _IDLE_GRACE_SECONDS: Final = 1.0
 """For a server to end by itself. Clients give us about two seconds before they get rough."""
 _BUSY_GRACE_SECONDS: Final = 30.0
@@ -51,16 +55,18 @@ class StdioGateway:
         self,
         name: str,
         command: Command,
-        rules: Rules,
+        config: Config,
         log: Log,
         *,
-        max_result_bytes: int = DEFAULT_MAX_RESULT_BYTES,
+        budget: int | None = None,
     ) -> None:
         self._name, self._command, self._log = name, command, log
-        self._max_bytes = max_result_bytes
-        self.session = Session(rules, process_protection(), time.time, upstream=name)
+        self._budget = budget
+        self.config = config
+        self._max_bytes = config.max_result_bytes
+        self.session = Session(self._rules(config), process_protection(), time.time, upstream=name)
         self._client = StdioClient(
-            max_line_bytes=max_result_bytes, on_line=self._from_client, on_too_long=self._refuse_client
+            max_line_bytes=self._max_bytes, on_line=self._from_client, on_too_long=self._refuse_client
         )
         self._upstream: StdioUpstream | None = None
         self._starting: list[ToUpstream] | None = None
@@ -72,6 +78,15 @@ class StdioGateway:
         """Set when no call waits for its answer."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._was_up = False
+
+    def _rules(self, config: Config) -> Rules:
+        return make_rules(config, self._name, self._budget)
+
+    def apply(self, config: Config) -> None:
+        """A new configuration for all calls from now on; those under way keep the old one."""
+        self.config = config
+        self.session.rules = self._rules(config)
+        self._log.level = LEVELS[config.effective_log_level]
 
     async def run(self, process: Process | UpstreamError) -> int:
         """Relay until either side has gone. `process` was started before us, so that both start at once."""
@@ -230,6 +245,33 @@ class StdioGateway:
 
     def _upstream_pressure(self, pressed: bool) -> None:
         (self._client.reader.pause if pressed else self._client.reader.resume)()
+
+
+class Reloading:
+    """Keeps a running gateway to its configuration file; a file that is wrong changes nothing."""
+
+    def __init__(self, gateway: StdioGateway, path: Path, overrides: Mapping[str, str], log: Log) -> None:
+        self._gateway, self._path, self._overrides, self._log = gateway, path, overrides, log
+        self._watch = ConfigWatch(path, self._changed, path.read_bytes())
+
+    def start(self) -> None:
+        self._watch.start()
+
+    def _changed(self, written_at: float) -> None:
+        try:
+            config = load(self._path, overrides=self._overrides)
+        except ConfigError as error:
+            self._log.write("config_rejected", {"reason": str(error), "kept": "the one before"}, "error")
+            return
+        old = self._gateway.config
+        changes = difference(old, config)
+        if not changes:
+            return
+        self._gateway.apply(config)
+        latency = round(max(time.time() - written_at, 0.0) * 1_000, 1)
+        self._log.write("config_reloaded", {"changes": changes, "latency_ms": latency})
+        if late := needs_restart(old, config):
+            self._log.write("config_needs_restart", {"keys": late}, "warning")
 
 
 def _hangup() -> tuple[signal.Signals, ...]:

@@ -1,0 +1,52 @@
+"""`headgate check`: is this configuration right, and what does it amount to?"""
+
+import argparse
+import os
+from pathlib import Path
+from typing import Final
+
+from headgate.cli import complain
+from headgate.cli.options import Commands
+from headgate.cli.output import write_text
+from headgate.config import load
+from headgate.config.loading import unknown_variables
+from headgate.config.showing import difference, effective
+
+_EXAMPLE: Final = """example:
+  headgate check headgate.yaml
+  headgate check headgate.yaml --against headgate.old.yaml
+"""
+
+
+def add_parser(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "check",
+        help="check a configuration file",
+        description="Check a configuration, and show what is in force with it: file, environment, defaults. "
+        "Secrets are masked. Exits 2 with the key and line of every mistake.",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "file", metavar="FILE", nargs="?", type=Path, help="YAML or JSON (default: HEADGATE_CONFIG)"
+    )
+    parser.add_argument(
+        "--against", metavar="OTHER", type=Path, help="show only what changes from OTHER to FILE"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    given = os.environ.get("HEADGATE_CONFIG")
+    path: Path | None = options.file or (Path(given) if given else None)
+    config = load(path)
+    for variable in unknown_variables(os.environ):
+        complain(f"{variable}: no option has this name")
+    if options.against is None:
+        write_text(effective(config))
+    else:
+        write_text(
+            "".join(f"{line}\n" for line in difference(load(options.against), config)) or "no difference\n"
+        )
+    complain(f"{path or 'the defaults'}: valid")
+    return 0

@@ -1,0 +1,129 @@
+"""What a configuration means for each tool."""
+
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import TypeVar
+
+from headgate.config.declarations import Config, Override
+from headgate.engine.policy import Policy
+from headgate.engine.tokens import DEFAULT_FAMILY, Estimator, family_of
+from headgate.relay.rules import Rules, ToolRule
+
+_T = TypeVar("_T")
+
+
+def make_rules(config: Config, upstream: str = "", budget: int | None = None) -> Rules:
+    """`budget`: one number for all shapes, from the command line; it goes before what the file says for all tools."""
+    protection = config.context_protection
+    general = general_rule(config, budget)
+    patterns = list(protection.tools.items())
+    if upstream in config.upstreams:
+        patterns += config.upstreams[upstream].tools.items()
+
+    def resolve(tool: str) -> ToolRule:
+        rule = general
+        for pattern, override in patterns:
+            if fnmatchcase(tool, pattern):
+                rule = overridden(rule, override)
+        return rule
+
+    return Rules(resolve, read_tool=config.read_tool, ttl_seconds=protection.cursor_ttl_seconds)
+
+
+def check_rules(config: Config) -> None:
+    """Raises ValueError, with the key, for an override that cannot be."""
+    general = general_rule(config, None)
+    for place, overrides in (
+        ("context_protection.tools", config.context_protection.tools),
+        ("context_protection.endpoints", config.context_protection.endpoints),
+        *((f"upstreams.{name}.tools", one.tools) for name, one in config.upstreams.items()),
+    ):
+        for pattern, override in overrides.items():
+            try:
+                overridden(general, override)
+            except ValueError as error:
+                raise ValueError(f"{place}.{pattern}: {error}") from None
+
+
+def general_rule(config: Config, budget: int | None) -> ToolRule:
+    protection = config.context_protection
+    family = protection.token_family or (family_of(protection.model) if protection.model else DEFAULT_FAMILY)
+    strip = config.mode == "production" if protection.strip_vectors is None else protection.strip_vectors
+    policy = Policy(
+        estimator=Estimator(family, protection.token_multiplier),
+        list_threshold=protection.output_token_threshold,
+        object_threshold=protection.output_token_threshold,
+        mapped_object_threshold=protection.object_threshold,
+        text_threshold=protection.chunk_threshold,
+        hard_cap=protection.hard_output_token_cap,
+        page_size=protection.default_page_size,
+        max_page_size=protection.max_page_size,
+        chunk_lines=protection.chunk_size,
+        pagination=protection.enable_pagination,
+        summarization=protection.enable_summarization,
+        highlights=protection.highlights,
+        highlight_share=protection.highlight_share,
+        form=protection.format,
+        strip_vectors=strip,
+        keywords=protection.keywords,
+        compact=protection.compact == "always",
+        read_tool=config.read_tool,
+    )
+    if budget is not None:
+        policy = with_budget(policy, budget)
+    return ToolRule(
+        policy,
+        enabled=protection.enabled,
+        rollout_percent=protection.rollout,
+        output_schema=protection.output_schema,
+        annotate=protection.annotate == "always",
+    )
+
+
+def with_budget(policy: Policy, budget: int) -> Policy:
+    """One budget for all shapes. Above the cap it is somebody's explicit wish, and raises the cap with it."""
+    return replace(
+        policy,
+        hard_cap=max(policy.hard_cap, budget),
+        list_threshold=budget,
+        object_threshold=budget,
+        mapped_object_threshold=budget,
+        text_threshold=budget,
+    )
+
+
+def overridden(rule: ToolRule, override: Override) -> ToolRule:
+    policy = rule.policy
+    if override.threshold is not None:
+        if override.threshold > policy.hard_cap:
+            raise ValueError(
+                f"threshold {override.threshold} is more than hard_output_token_cap ({policy.hard_cap})"
+            )
+        policy = with_budget(policy, override.threshold)
+    policy = replace(
+        policy,
+        page_size=_or(override.page_size, policy.page_size),
+        chunk_lines=_or(override.chunk_size, policy.chunk_lines),
+        pagination=_or(override.pagination_enabled, policy.pagination),
+        summarization=_or(override.summarization_enabled, policy.summarization),
+        highlights=_or(override.highlights, policy.highlights),
+        essential_fields=_or(override.fields, policy.essential_fields),
+        keywords=_or(override.keywords, policy.keywords),
+        form=_or(override.format, policy.form),
+        compact=policy.compact if override.compact is None else override.compact == "always",
+        strip_vectors=_or(override.strip_vectors, policy.strip_vectors),
+    )
+    return replace(
+        rule,
+        policy=policy,
+        enabled=_or(override.enabled, rule.enabled),
+        rollout_percent=_or(override.rollout, rule.rollout_percent),
+        output_schema=_or(override.output_schema, rule.output_schema),
+        annotate=rule.annotate if override.annotate is None else override.annotate == "always",
+        hidden=_or(override.hidden, rule.hidden),
+        max_description_chars=_or(override.max_description_chars, rule.max_description_chars),
+    )
+
+
+def _or(given: _T | None, otherwise: _T) -> _T:
+    return otherwise if given is None else given
