@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from headgate.cli import complain
-from headgate.cli.options import Commands
 from headgate.cli.output import write_text
+from headgate.cli.parsers import Commands
 from headgate.config import load
 from headgate.config.loading import unknown_variables
 from headgate.config.showing import difference, effective

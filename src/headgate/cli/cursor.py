@@ -5,8 +5,9 @@ import time
 from datetime import UTC, datetime
 from typing import Final
 
-from headgate.cli.options import BINDING, Commands
+from headgate.cli.options import BINDING
 from headgate.cli.output import print_json
+from headgate.cli.parsers import Commands
 from headgate.engine.cursor import Cursor, peek
 from headgate.errors import CursorError
 from headgate.platform import state_dir

@@ -5,8 +5,8 @@ import json
 from typing import Final
 
 from headgate.cli import complain
-from headgate.cli.options import Commands
 from headgate.cli.output import write_text
+from headgate.cli.parsers import Commands
 from headgate.engine.cursor import Binding
 from headgate.engine.policy import Policy
 from headgate.engine.rebuild import Rebuilder, next_on_walk

@@ -2,7 +2,6 @@
 
 import argparse
 from dataclasses import replace
-from typing import TypeAlias
 
 from headgate.engine.cursor import Binding
 from headgate.engine.policy import MIN_BUDGET, Policy
@@ -14,9 +13,6 @@ from headgate.errors import BadRequest
 from headgate.platform import state_dir
 from headgate.protection import Protection, ring_beside
 from headgate.store import FileStore
-
-# argparse has no public name for what add_subparsers returns.
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # pyright: ignore[reportPrivateUsage]
 
 MAX_MULTIPLIER = 20
 LEAST_CONTENT = 50

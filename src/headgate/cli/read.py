@@ -6,7 +6,6 @@ from typing import Final
 
 from headgate.cli.options import (
     BINDING,
-    Commands,
     add_budget_options,
     add_view_options,
     make_policy,
@@ -14,6 +13,7 @@ from headgate.cli.options import (
     make_request,
 )
 from headgate.cli.output import print_reply
+from headgate.cli.parsers import Commands
 
 _EXAMPLE: Final = """example:
   headgate read "$CURSOR"

@@ -10,7 +10,6 @@ from typing import Final
 from headgate.cli import complain
 from headgate.cli.options import (
     BINDING,
-    Commands,
     add_budget_options,
     add_view_options,
     make_policy,
@@ -18,6 +17,7 @@ from headgate.cli.options import (
     make_request,
 )
 from headgate.cli.output import Progress, print_json, print_reply, write_bytes
+from headgate.cli.parsers import Commands
 from headgate.engine import jsontext
 from headgate.engine.rebuild import Rebuilder, next_on_walk
 from headgate.engine.render import AUTO, render

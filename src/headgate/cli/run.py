@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from headgate.back.process import Command, spawn
-from headgate.cli.options import Commands
+from headgate.cli.parsers import Commands
 from headgate.config import Config, load
 from headgate.config.loading import unknown_variables
 from headgate.engine.policy import MIN_BUDGET

@@ -370,6 +370,8 @@ class Gate:
             tokens = notice.tokens + self.policy.estimator.ceiling(around) + 1
         notice.tokens = tokens
         record |= budget_fields(tokens, budget)
+        # In characters of the payload: what stands before the content is for reading, not part of what is held.
+        record["contentFrom"] = sum(len(part) + 1 for part in (highlights, where, envelope) if part)
         return Reply(notice.line(), content, record, highlights, where, envelope)
 
 

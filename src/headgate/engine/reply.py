@@ -26,6 +26,14 @@ class Reply:
     envelope: str = ""
     """What stands around a text that is shown below it."""
 
+    @classmethod
+    def from_wire(cls, notice: str, payload: str, record: dict[str, Any]) -> "Reply":
+        """The reply behind two texts and a record, as a program gets them."""
+        start: int = record["contentFrom"]
+        around = payload[:start].splitlines()
+        is_text = record.get("envelope") and record.get("part") in ("text", "literal")
+        return cls(notice, payload[start:], record, envelope=around[-1] if is_text and around else "")
+
     @property
     def text(self) -> str:
         return "\n".join(part for part in (self.notice, self.payload) if part)

@@ -22,7 +22,7 @@ def definition(name: str) -> bytes:
     return encode(
         {
             "name": name,
-            "description": "Read on in a cut result by the cursor in its [headgate] line. Never reruns the tool.",
+            "description": "Read more of a cut result by the cursor in its [headgate] line.",
             "inputSchema": {"type": "object", "properties": properties, "required": ["cursor"]},
             "annotations": {"readOnlyHint": True},
         }

@@ -46,6 +46,8 @@ _APART: Final = frozenset(
 )
 """Members that are slots of their own, or that no model reads. `_meta` is for the client alone."""
 _LIGHT_BYTES: Final = 200
+_SECOND_NOTICE: Final = 250
+"""Tokens for a notice that stands in the structured data as well, and for the quotes around a text there."""
 _LIGHT_SHARE: Final = 4
 """Texts beside the heaviest one stay if together they take no more than one part in so many of the budget."""
 
@@ -103,7 +105,7 @@ def _bound_tool_result(
     if structured == b"null":
         structured = b""
     is_kept = bool(schema or structured) and rule.output_schema != "drop"
-    policy = _halved(rule.policy) if is_kept and rule.output_schema == "relax" else rule.policy
+    policy = _for_schema(rule) if is_kept else rule.policy
     same = _what_repeats(slots, structured) if structured else None
     if structured and same is None:
         slots.append(Slot("structuredContent", False, structured, structured))
@@ -323,9 +325,13 @@ def _less(policy: Policy, beside: int, media: int) -> Policy:
     return _with_thresholds(policy, cap, left)
 
 
-def _halved(policy: Policy) -> Policy:
-    """For a reply that must be sent twice, as text and as structured data."""
-    return _with_thresholds(policy, policy.hard_cap // 2, lambda threshold: max(threshold // 2, MIN_BUDGET))
+def _for_schema(rule: ToolRule) -> Policy:
+    """A relaxed reply is sent twice, as text and as structured data; of a kept one only the notice is."""
+    policy = rule.policy
+    if rule.output_schema == "relax":
+        return _with_thresholds(policy, policy.hard_cap // 2, lambda tokens: max(tokens // 2, MIN_BUDGET))
+    plain = replace(policy, form="json", highlights=False)
+    return _less(plain, _SECOND_NOTICE, 0)
 
 
 def _with_thresholds(policy: Policy, cap: int, change: Callable[[int], int]) -> Policy:

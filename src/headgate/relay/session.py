@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from headgate.engine.cursor import Binding
 from headgate.errors import BadRequest, ClientError
 from headgate.relay import message as rpc
 from headgate.relay.catalog import Catalog
@@ -294,9 +293,10 @@ class Session:
             return reply and results.Bounded(results.as_tool_result(reply), reply)
 
     def _hold(self, rules: Rules, tool: str) -> "Callable[[bytes, Policy], Reply | None]":
-        binding = Binding(self._principal, self._upstream, tool)
-
         def hold(document: bytes, policy: "Policy") -> "Reply | None":
+            from headgate.engine.cursor import Binding
+
+            binding = Binding(self._principal, self._upstream, tool)
             protection = replace(self._protection(), policy=policy, ttl_seconds=rules.ttl_seconds)
             return protection.protect(document, binding, self._clock())
 

@@ -1,0 +1,589 @@
+"""The relay without I/O: what passes as it came, and what is rewritten."""
+
+import base64
+import json
+import struct
+import zlib
+from typing import Any
+
+import pytest
+
+from headgate.engine import jsontext
+from headgate.engine.tokens import Estimator
+from headgate.relay.read_tool import definition
+from headgate.relay.rules import ToolRule
+from tests.relay.conversation import Conversation, cost, policy, record_of, texts
+
+ROWS = [{"id": number, "name": f"guest {number}", "status": "confirmed"} for number in range(1_000)]
+LONG = "\n".join(
+    f"2026-11-16 12:00:{number % 60:02d} INFO request {number} served" for number in range(4_000)
+)
+
+
+def png(width: int, height: int) -> dict[str, Any]:
+    header = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sIIBBBBB", 13, b"IHDR", width, height, 8, 2, 0, 0, 0)
+    data = header + struct.pack(">I", zlib.crc32(header[12:])) + bytes(40_000)
+    return {"type": "image", "mimeType": "image/png", "data": base64.b64encode(data).decode()}
+
+
+def text(content: str) -> dict[str, Any]:
+    return {"type": "text", "text": content}
+
+
+# What passes
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"a:b"}}',
+        b'{"jsonrpc": "2.0",  "method": "notifications/progress", "params": {"progressToken": 1e0, "progress": 0.10}}\r',
+        b'{"id":"\\u0041","method":"future/method","params":{"z":1,"a":[1.0,-0,1E5]},"jsonrpc":"2.0"}',
+        b'{"method":null,"odd":true}',
+        b'[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/x"}]',
+        b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}',
+    ],
+)
+def test_what_needs_no_change_passes_byte_for_byte(line: bytes) -> None:
+    talk = Conversation()
+    assert talk.client(line) == ([line], [])
+    assert talk.upstream(line) == ([], [line])
+
+
+def test_a_small_result_passes_with_its_structured_data_its_spelling_and_its_spaces() -> None:
+    talk = Conversation()
+    talk.client(b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"t","arguments":{}}}')
+    line = b'{"result": {"structuredContent": {"n": 1.0}, "content": [ {"type":"text","text":"\\u0041"} ]}, "id": 7}'
+    assert talk.upstream(line) == ([], [line])
+
+
+def test_a_result_that_asks_for_input_is_never_touched() -> None:
+    talk = Conversation()
+    result = {"resultType": "input_required", "requestState": "x" * 200_000, "content": [text(LONG)]}
+    assert talk.call(result) == result
+
+
+def test_a_tool_that_is_not_protected_passes_whole() -> None:
+    talk = Conversation(ToolRule(policy(), enabled=False))
+    assert talk.call({"content": [text(LONG)]}) == {"content": [text(LONG)]}
+
+
+def test_a_rollout_protects_its_share_of_calls_and_each_call_always_alike() -> None:
+    talk = Conversation(ToolRule(policy(), rollout_percent=40))
+    reduced: dict[int, bool] = {}
+    for number in [*range(200), *range(200)]:
+        params = {"name": "t", "arguments": {"page": number}}
+        answer = talk.exchange("tools/call", params, {"result": {"content": [text(LONG)]}})
+        is_reduced = "_meta" in answer["result"]
+        assert reduced.setdefault(number, is_reduced) == is_reduced
+    assert 50 < sum(reduced.values()) < 110
+
+
+# One budget
+
+
+def test_text_and_structured_data_that_say_the_same_are_sent_once_and_walk_back_exactly() -> None:
+    talk = Conversation()
+    got = talk.call({"content": [text(json.dumps(ROWS, indent=2))], "structuredContent": {"result": ROWS}})
+    assert "structuredContent" not in got
+    assert texts(got)[0].startswith("[headgate] ")
+    assert cost(got) <= 2_000
+    assert json.loads(talk.walk(got)) == ROWS
+
+
+def test_a_list_sent_as_one_block_per_item_is_recognised_as_its_structured_data() -> None:
+    talk = Conversation()
+    got = talk.call(
+        {"content": [text(json.dumps(row)) for row in ROWS], "structuredContent": {"result": ROWS}}
+    )
+    assert cost(got) <= 2_000
+    assert json.loads(talk.walk(got)) == ROWS
+
+
+def test_true_and_one_do_not_say_the_same() -> None:
+    talk = Conversation()
+    flags = [{"id": number, "paid": True} for number in range(2_000)]
+    numbers = [{"id": number, "paid": 1} for number in range(2_000)]
+    got = talk.call({"content": [text(json.dumps(flags))], "structuredContent": {"result": numbers}})
+    walked = json.loads(talk.walk(got))
+    assert walked["structuredContent"] == {"result": numbers}
+    assert walked["content"] == [{"type": "text", "text": flags}]
+
+
+def test_text_and_other_structured_data_are_both_bounded_and_both_within_reach() -> None:
+    talk = Conversation()
+    got = talk.call({"content": [text(LONG)], "structuredContent": {"rows": ROWS, "next_page_token": "p2"}})
+    assert cost(got) <= 2_000 and "structuredContent" not in got
+    walked = json.loads(talk.walk(got))
+    assert walked == {"content": [text(LONG)], "structuredContent": {"rows": ROWS, "next_page_token": "p2"}}
+
+
+def test_small_blocks_beside_a_large_one_stay_where_they_were() -> None:
+    talk = Conversation()
+    image = png(200, 100)
+    got = talk.call({"content": [text("Found 1000 guests."), image, text(json.dumps(ROWS)), text("Done.")]})
+    assert [block["type"] for block in got["content"]] == ["text", "text", "image", "text", "text"]
+    assert got["content"][1] == text("Found 1000 guests.") and got["content"][2] == image
+    assert got["content"][4] == text("Done.")
+    assert cost(got) <= 2_000
+
+
+def test_small_structured_data_beside_a_large_text_is_told_as_text() -> None:
+    talk = Conversation()
+    got = talk.call({"content": [text(LONG)], "structuredContent": {"exitCode": 0}})
+    assert "structuredContent" not in got
+    assert texts(got)[-1] == '{"exitCode": 0}'
+    assert talk.walk({**got, "content": got["content"][:2]}).decode() == LONG
+
+
+def test_a_picture_counts_by_its_pixels_and_stays() -> None:
+    talk = Conversation()
+    result = {"content": [text("a screenshot"), png(1_280, 800)]}
+    assert talk.call(result) == result
+
+
+def test_pictures_over_the_cap_are_held_and_the_first_ones_stay() -> None:
+    talk = Conversation()
+    got = talk.call({"content": [png(1_500, 1_500) for _ in range(8)]})
+    assert 2 <= sum(block["type"] == "image" for block in got["content"]) <= 4
+    assert texts(got)[0].startswith("[headgate] ")
+
+
+def test_what_claims_to_be_a_picture_and_is_none_counts_as_text() -> None:
+    talk = Conversation()
+    got = talk.call({"content": [{"type": "image", "mimeType": "image/png", "data": "AAAA" * 20_000}]})
+    assert cost(got) <= 2_000 and "_meta" in got
+
+
+def test_an_apps_own_page_is_not_for_the_model_and_passes() -> None:
+    talk = Conversation()
+    page = {"uri": "ui://board/index.html", "mimeType": "text/html", "text": LONG}
+    assert talk.call({"content": [{"type": "resource", "resource": page}]}) == {
+        "content": [{"type": "resource", "resource": page}]
+    }
+
+
+def test_embedded_resources_links_and_foreign_members_count_too() -> None:
+    talk = Conversation()
+    resource = {"type": "resource", "resource": {"uri": "file:///a", "text": LONG}}
+    links = [
+        {"type": "resource_link", "uri": f"file:///{number}", "name": "n" * 100} for number in range(500)
+    ]
+    for result in (
+        {"content": [resource]},
+        {"content": links},
+        {"content": [text("ok")], "debug": {"trace": LONG}},
+    ):
+        got = talk.call(result)
+        assert cost(got) <= 2_000 and len(json.dumps(got)) < 20_000
+        assert "_meta" in got
+
+
+def test_an_error_result_stays_an_error_and_keeps_its_meta() -> None:
+    talk = Conversation()
+    got = talk.call({"content": [text(LONG)], "isError": True, "_meta": {"trace": "t1"}})
+    assert got["isError"] is True
+    assert got["_meta"]["trace"] == "t1"
+    assert talk.walk(got).decode() == LONG
+
+
+@pytest.mark.parametrize("data", [LONG, {"trace": LONG, "retryable": False}, ROWS])
+def test_an_oversized_error_is_bounded_and_keeps_its_code_and_message(data: Any) -> None:
+    talk = Conversation()
+    error = {"code": -32050, "message": "query failed", "data": data}
+    got = talk.exchange("tools/call", {"name": "t"}, {"error": error})["error"]
+    assert (got["code"], got["message"]) == (-32050, "query failed")
+    assert Estimator().ceiling(json.dumps(got)) <= 2_400
+    assert "headgate_read(cursor=" in got["data"]
+
+
+def test_an_error_of_any_method_whose_message_is_the_flood_is_bounded() -> None:
+    talk = Conversation()
+    got = talk.exchange("completion/complete", {}, {"error": {"code": -1, "message": LONG}})["error"]
+    assert got["code"] == -1 and got["message"].startswith("[headgate] ")
+    assert len(got["message"]) < 20_000
+
+
+def test_a_resource_is_bounded_in_place() -> None:
+    talk = Conversation()
+    contents = [{"uri": "file:///log", "mimeType": "text/plain", "text": LONG}]
+    got = talk.exchange(
+        "resources/read", {"uri": "file:///log"}, {"result": {"contents": contents, "ttlMs": 5}}
+    )
+    result = got["result"]
+    assert result["contents"][0]["uri"] == "file:///log" and result["ttlMs"] == 5
+    notice, _, payload = result["contents"][0]["text"].partition("\n")
+    assert notice.startswith("[headgate] ") and Estimator().ceiling(notice + payload) <= 2_000
+    first = {"content": [text(notice), text(payload)], "_meta": result["_meta"]}
+    assert talk.walk(first).decode() == LONG
+
+
+def test_a_large_blob_becomes_a_text_that_leads_to_it() -> None:
+    talk = Conversation()
+    blob = base64.b64encode(bytes(range(256)) * 400).decode()
+    contents = [{"uri": "file:///x", "mimeType": "application/pdf", "blob": blob}]
+    got = talk.exchange("resources/read", {}, {"result": {"contents": contents}})["result"]["contents"][0]
+    assert "blob" not in got and got["mimeType"] == "text/plain"
+    assert got["text"].startswith("[headgate] ")
+
+
+def test_a_prompt_is_bounded_where_its_message_stands() -> None:
+    talk = Conversation()
+    messages = [
+        {"role": "user", "content": text("Summarise this.")},
+        {"role": "user", "content": text(LONG)},
+    ]
+    got = talk.exchange("prompts/get", {"name": "p"}, {"result": {"messages": messages}})["result"]
+    assert got["messages"][0] == messages[0]
+    assert got["messages"][1]["role"] == "user"
+    assert got["messages"][1]["content"]["text"].startswith("[headgate] ")
+
+
+def test_a_task_that_ended_carries_a_bounded_result_in_answers_and_in_notifications() -> None:
+    talk = Conversation()
+    task = {
+        "resultType": "complete",
+        "taskId": "t1",
+        "status": "completed",
+        "result": {"content": [text(LONG)]},
+    }
+    got = talk.exchange("tasks/get", {"taskId": "t1"}, {"result": task})["result"]
+    assert got["taskId"] == "t1" and cost(got["result"]) <= 2_000
+    told = {"jsonrpc": "2.0", "method": "notifications/tasks", "params": task}
+    _, [line] = talk.upstream(json.dumps(told).encode())
+    assert cost(json.loads(line)["params"]["result"]) <= 2_000
+    legacy = talk.exchange("tasks/result", {"taskId": "t1"}, {"result": {"content": [text(LONG)]}})["result"]
+    assert talk.walk(legacy).decode() == LONG
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"content": [{"type": "text", "text": LONG}]},
+        {"contents": [{"uri": "a:b", "text": LONG}]},
+        {"messages": [{"role": "user", "content": {"type": "text", "text": LONG}}]},
+        {"content": [], "structuredContent": {"rows": ROWS}},
+    ],
+)
+def test_an_answer_to_an_unknown_request_is_recognised_by_its_shape(result: dict[str, Any]) -> None:
+    talk = Conversation()
+    _, [line] = talk.upstream(json.dumps({"jsonrpc": "2.0", "id": "unknown", "result": result}).encode())
+    assert len(line) < 25_000
+    assert b"headgate_read" in line
+
+
+def test_answers_inside_a_batch_are_bounded_and_the_others_keep_their_bytes() -> None:
+    talk = Conversation()
+    talk.client(
+        b'[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}},{"jsonrpc":"2.0","id":2,"method":"ping"}]'
+    )
+    small = b'{"jsonrpc":"2.0","id":2,"result":{ }}'
+    large = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"content": [text(LONG)]}}).encode()
+    _, [line] = talk.upstream(b"[" + large + b"," + small + b"]")
+    first, second = json.loads(line)
+    assert cost(first["result"]) <= 2_000 and second["id"] == 2
+    assert line.endswith(small + b"]")
+
+
+def test_the_same_answer_gives_the_same_bytes() -> None:
+    one, other = Conversation(), Conversation()
+    result = {"content": [text(json.dumps(ROWS))], "structuredContent": {"result": ROWS}}
+    assert one.call(result) == other.call(result)
+
+
+def test_a_hostile_shape_is_bounded_all_the_same() -> None:
+    shapes: list[Any] = [
+        LONG,
+        {"content": LONG},
+        {"content": {"type": "text", "text": LONG}},
+        {"content": [LONG]},
+        {"content": [[LONG]]},
+        {"content": [{"type": ["text"], "text": LONG}]},
+        {"content": [{"type": "text", "text": {"deep": LONG}}]},
+        {"content": [{"type": "resource", "resource": LONG}]},
+        {"content": [], "structuredContent": LONG},
+        {"structuredContent": [LONG]},
+        {"toolResult": LONG},
+        {"content": [text(LONG)], "_meta": "odd"},
+    ]
+    talk = Conversation()
+    for shape in shapes:
+        got = talk.call(shape)
+        assert len(json.dumps(got)) < 25_000, shape.__class__
+        assert "headgate_read(cursor=" in json.dumps(got).replace("\\", "")
+
+
+# Odd upstreams
+
+
+def test_garbage_is_skipped_and_noted() -> None:
+    talk = Conversation()
+    for line in (b"Server listening on stdio", b"", b"   ", b"{not json", b"123", b'"text"', b"\xff\xfe\x00"):
+        assert talk.upstream(line) == ([], [])
+    assert {note.event for note in talk.notes} == {"garbage"}
+
+
+def test_what_strict_readers_refuse_passes_when_small_and_is_bounded_when_large() -> None:
+    talk = Conversation()
+    small = b'{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"\\ud800"}],"x":NaN}}'
+    assert talk.upstream(small) == ([], [small])
+    large = (
+        b'{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"\\ud800'
+        + LONG.encode().replace(b"\n", b"\\n")
+    )
+    _, [line] = talk.upstream(large + b'"}],"structuredContent":{"x":NaN}}}')
+    assert len(line) < 25_000 and json.loads(line)["id"] == 1
+
+
+def test_an_answer_nested_beyond_reading_reaches_its_caller_as_text() -> None:
+    talk = Conversation()
+    talk.client(b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"t"}}')
+    _, [line] = talk.upstream(
+        b'{"jsonrpc":"2.0","id":9,"result":{"content":' + b"[" * 100_000 + b"]" * 100_000 + b"}}"
+    )
+    answer = json.loads(line)
+    assert answer["id"] == 9 and answer["result"]["isError"]
+    assert len(line) < 25_000
+
+
+# Lists of tools
+
+LISTED = [
+    {"name": "b", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object", "required": ["x"]}},
+    {"name": "a", "description": "does a thing at length", "inputSchema": {"type": "object"}},
+]
+
+
+def listed(talk: Conversation, params: dict[str, Any] | None = None, **more: Any) -> list[dict[str, Any]]:
+    return talk.exchange("tools/list", params or {}, {"result": {"tools": LISTED, **more}})["result"]["tools"]
+
+
+def test_our_tool_stands_once_at_the_end_of_the_first_page() -> None:
+    talk = Conversation()
+    assert [tool["name"] for tool in listed(talk, nextCursor="2")] == ["b", "a", "headgate_read"]
+    assert [tool["name"] for tool in listed(talk, {"cursor": "2"})] == ["b", "a"]
+
+
+def test_our_tools_definition_costs_at_most_250_tokens() -> None:
+    assert all(
+        Estimator(family).ceiling(definition("headgate_read")) <= 250 for family in ("claude", "o200k")
+    )
+
+
+def test_output_schemas_are_dropped_relaxed_or_kept() -> None:
+    assert "outputSchema" not in listed(Conversation())[0]
+    assert listed(Conversation(ToolRule(policy(), output_schema="relax")))[0]["outputSchema"] == {
+        "type": "object"
+    }
+    assert listed(Conversation(ToolRule(policy(), output_schema="keep")))[0] == LISTED[0]
+    assert listed(Conversation(ToolRule(policy(), enabled=False)))[0] == LISTED[0]
+
+
+def test_a_clash_of_names_is_ours_and_is_noted_once() -> None:
+    talk = Conversation()
+    for _ in range(2):
+        tools = talk.exchange("tools/list", {}, {"result": {"tools": [{"name": "headgate_read"}]}})
+        assert [tool["inputSchema"]["required"] for tool in tools["result"]["tools"]] == [["cursor"]]
+    assert [note.event for note in talk.notes] == ["tool_name_clash"]
+
+
+def test_rules_hide_tools_and_trim_descriptions() -> None:
+    rules = {"b": ToolRule(policy(), hidden=True), "a": ToolRule(policy(), max_description_chars=6)}
+    talk = Conversation(resolve=lambda name: rules.get(name, ToolRule(policy())))
+    tools = listed(talk)
+    assert [tool["name"] for tool in tools] == ["a", "headgate_read"]
+    assert tools[0]["description"] == "does a…"
+    onward, [refusal] = talk.client(b'{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"b"}}')
+    assert not onward and json.loads(refusal)["error"]["code"] == -32602
+
+
+@pytest.mark.parametrize("method", ["initialize", "server/discover"])
+def test_a_server_without_tools_gets_the_capability_and_its_list_is_answered_here(method: str) -> None:
+    talk = Conversation()
+    result = {"capabilities": {"resources": {}}, "serverInfo": {"name": "s", "version": "1"}}
+    got = talk.exchange(method, {}, {"result": result})["result"]
+    assert got == result | {"capabilities": {"resources": {}, "tools": {}}}
+    onward, [line] = talk.client(b'{"jsonrpc":"2.0","id":3,"method":"tools/list"}')
+    assert not onward
+    assert set(json.loads(line)["result"]) == {"tools"}
+    modern = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}
+    request = {"jsonrpc": "2.0", "id": 4, "method": "tools/list", "params": modern}
+    _, [line] = talk.client(json.dumps(request).encode())
+    assert set(json.loads(line)["result"]) == {"tools", "resultType", "ttlMs", "cacheScope"}
+
+
+def test_a_server_that_never_said_it_has_no_tools_is_answered_for_when_it_refuses_the_list() -> None:
+    talk = Conversation()
+    got = talk.exchange("tools/list", {}, {"error": {"code": -32601, "message": "Method not found"}})
+    assert [tool["name"] for tool in got["result"]["tools"]] == ["headgate_read"]
+
+
+def test_an_answer_to_initialize_that_needs_nothing_keeps_its_bytes() -> None:
+    talk = Conversation()
+    talk.client(b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}')
+    line = b'{"jsonrpc":"2.0","id":0, "result":{"capabilities":{"tools":{}}, "serverInfo":{}}}'
+    assert talk.upstream(line) == ([], [line])
+
+
+# headgate_read
+
+
+def test_reading_on_answers_in_the_callers_era() -> None:
+    talk = Conversation()
+    first = talk.call({"content": [text(LONG)]})
+    cursor = record_of(first)["nextCursor"]
+    assert "resultType" not in talk.read(cursor=cursor)
+    assert talk.read(cursor=cursor, modern=True)["resultType"] == "complete"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({}, "cursor is missing"),
+        ({"cursor": 5}, "cursor is missing"),
+        ({"cursor": "nonsense"}, "run the tool again"),
+        ({"cursor": "{}", "limt": 5}, "there is no argument 'limt'"),
+        ({"cursor": "{}", "limit": 500}, "limit exceeds maximum of 200"),
+        ({"cursor": "{}", "lines": "5 to 9"}, "lines must be a range"),
+        ({"cursor": "{}", "path": "/nowhere"}, "leads nowhere"),
+        ({"cursor": "{}", "format": "xml"}, "format must be one of"),
+    ],
+)
+def test_wrong_arguments_are_answered_with_what_is_right(arguments: dict[str, Any], says: str) -> None:
+    talk = Conversation()
+    cursor = record_of(talk.call({"content": [text(json.dumps({"rows": ROWS}))]}))["nextCursor"]
+    if arguments.get("cursor") == "{}":
+        arguments = arguments | {"cursor": cursor}
+    got = talk.read(**arguments)
+    assert got["isError"] and says in texts(got)[0]
+
+
+def test_a_reading_keeps_to_the_rule_of_the_tool_it_is_of() -> None:
+    rules = {"small": ToolRule(policy(600))}
+    talk = Conversation(resolve=lambda name: rules.get(name, ToolRule(policy(6_000))))
+    for tool, least, most in (("small", 200, 600), ("other", 1_500, 6_000)):
+        first = talk.call({"content": [text(LONG)]}, tool)
+        following = talk.read(cursor=record_of(first)["nextCursor"])
+        assert least < cost(following) <= most
+
+
+def test_a_cursor_of_another_session_is_refused() -> None:
+    cursor = record_of(Conversation().call({"content": [text(LONG)]}))["nextCursor"]
+    assert Conversation().read(cursor=cursor)["isError"]
+
+
+def test_an_expired_cursor_says_what_to_do() -> None:
+    talk = Conversation()
+    cursor = record_of(talk.call({"content": [text(LONG)]}))["nextCursor"]
+    talk.now += 700
+    assert "run the tool again" in texts(talk.read(cursor=cursor))[0]
+
+
+def test_the_upstream_may_not_see_a_reading_inside_a_batch() -> None:
+    talk = Conversation()
+    batch = (
+        b'[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"tools/call",'
+        b'"params":{"name":"headgate_read","arguments":{}}}]'
+    )
+    onward, back = talk.client(batch)
+    assert onward == [b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]']
+    assert json.loads(back[0])[0]["id"] == 2
+
+
+# Schemas that are kept
+
+STRICT = {
+    "type": "object",
+    "properties": {"rows": {"type": "array", "items": {"type": "object"}}, "next": {"type": "string"}},
+    "required": ["rows", "next"],
+    "additionalProperties": False,
+}
+
+
+def kept(schema: dict[str, Any], structured: Any, mode: str = "keep") -> dict[str, Any]:
+    talk = Conversation(ToolRule(policy(3_000), output_schema=mode))  # type: ignore[arg-type]
+    tool = {"name": "tool", "inputSchema": {"type": "object"}, "outputSchema": schema}
+    talk.exchange("tools/list", {}, {"result": {"tools": [tool]}})
+    return talk.call({"content": [text(json.dumps(structured))], "structuredContent": structured})
+
+
+def test_a_kept_schema_holds_for_a_page_that_carries_its_notice() -> None:
+    got = kept(STRICT | {"additionalProperties": True}, {"rows": ROWS, "next": "p2"})
+    structured = got["structuredContent"]
+    assert 0 < len(structured["rows"]) <= 50 and structured["next"] == "p2"
+    assert structured["headgate"].startswith("[headgate] ")
+    assert cost(got) <= 3_000 and "isError" not in got
+
+
+def test_a_kept_schema_without_room_for_a_notice_makes_an_error_with_the_cursor() -> None:
+    got = kept(STRICT, {"rows": ROWS, "next": "p2"})
+    assert got["isError"] and "structuredContent" not in got
+    assert "headgate_read(cursor=" in texts(got)[0]
+
+
+def test_a_kept_schema_of_a_text_holds_with_the_notice_inside_it() -> None:
+    schema = {"type": "object", "properties": {"content": {"type": "string"}}, "additionalProperties": False}
+    talk = Conversation(ToolRule(policy(3_000), output_schema="keep"))
+    tool = {"name": "tool", "inputSchema": {"type": "object"}, "outputSchema": schema}
+    talk.exchange("tools/list", {}, {"result": {"tools": [tool]}})
+    got = talk.call({"content": [text(LONG)], "structuredContent": {"content": LONG}})
+    assert got["structuredContent"]["content"].startswith("[headgate] ") and cost(got) <= 3_000
+
+
+def test_a_schema_that_points_elsewhere_is_not_fetched() -> None:
+    got = kept({"$ref": "http://127.0.0.1:9/schema.json"}, {"rows": ROWS})
+    assert got["isError"]
+
+
+def test_a_relaxed_schema_gets_an_object_that_tells_all_within_the_budget() -> None:
+    got = kept(STRICT, {"rows": ROWS, "next": "p2"}, "relax")
+    assert got["structuredContent"]["notice"] == texts(got)[0]
+    assert got["structuredContent"]["payload"] == texts(got)[1]
+    assert cost(got) <= 3_000
+
+
+# Options of a rule
+
+
+def test_compact_writes_small_json_in_a_cheaper_form_and_leaves_text_alone() -> None:
+    talk = Conversation(ToolRule(policy(4_000, compact=True)))
+    got = talk.call({"content": [text(json.dumps(ROWS[:40], indent=2))]})
+    assert record_of(got)["kind"] == "complete"
+    assert talk.walk(got) == jsontext.canonical(json.dumps(ROWS[:40]).encode())
+    assert talk.call({"content": [text("hello")]}) == {"content": [text("hello")]}
+
+
+def test_annotate_puts_the_budget_on_what_passes() -> None:
+    talk = Conversation(ToolRule(policy(), annotate=True))
+    got = talk.call({"content": [text("hello")], "structuredContent": {"a": 1}})
+    assert got["structuredContent"] == {"a": 1}
+    assert record_of(got)["kind"] == "untouched" and record_of(got)["budgetRemaining"] > 1_900
+
+
+# A new upstream behind the same session
+
+
+def test_a_restarted_upstream_is_greeted_as_the_client_did_before_anything_else_reaches_it() -> None:
+    talk = Conversation()
+    greeting = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"clientInfo": {"name": "c"}}}
+    talk.client(json.dumps(greeting).encode())
+    talk.upstream(b'{"jsonrpc":"2.0","id":0,"result":{"capabilities":{"tools":{}}}}')
+    done = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
+    talk.client(done)
+    call = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}'
+    talk.client(call)
+    [failed] = [json.loads(action.data) for action in talk.session.fail_pending("it died")]  # type: ignore[union-attr]
+    assert failed == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "it died"}}
+
+    [again], _ = talk._sort(talk.session.revive())
+    assert json.loads(again)["params"] == greeting["params"]
+    assert talk.client(call) == ([], [])  # it waits
+    answer = {"jsonrpc": "2.0", "id": json.loads(again)["id"], "result": {"capabilities": {}}}
+    assert talk.upstream(json.dumps(answer).encode()) == ([done, call], [])
+
+
+def test_a_cancelled_call_is_not_answered_when_the_upstream_dies() -> None:
+    talk = Conversation()
+    talk.client(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}')
+    talk.client(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}')
+    assert talk.session.fail_pending("it died") == []
