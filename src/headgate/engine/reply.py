@@ -30,9 +30,9 @@ class Reply:
     def from_wire(cls, notice: str, payload: str, record: dict[str, Any]) -> "Reply":
         """The reply behind two texts and a record, as a program gets them."""
         start: int = record["contentFrom"]
-        around = payload[:start].splitlines()
         is_text = record.get("envelope") and record.get("part") in ("text", "literal")
-        return cls(notice, payload[start:], record, envelope=around[-1] if is_text and around else "")
+        around = payload[:start].rstrip("\n").rpartition("\n")[2] if is_text else ""
+        return cls(notice, payload[start:], record, envelope=around)
 
     @property
     def text(self) -> str:

@@ -90,9 +90,7 @@ class Source:
         body = self.data.strip(b" \t\n\r")
         if body[:1] not in (b"[", b"{") or body[-1:] not in (b"]", b"}"):
             return False
-        try:
-            self.data.decode()
-        except UnicodeDecodeError:
+        if not jsontext.is_utf8(self.data):
             return False
         if jsontext.is_too_deep(body):
             return False

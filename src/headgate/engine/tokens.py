@@ -31,6 +31,8 @@ MAX_IMAGE_TOKENS: Final = 5_000  # 2,576 pixels at the longer edge, 3.75 megapix
 # Up to here a text is counted whole, beyond it by a sample of this size: 2 ms as a rule, 7 ms for base64.
 WHOLE_BYTES: Final = SLICES * SLICE_BYTES
 
+_BOUND_BYTES: Final = 65_536
+"""No budget is so large that a closer look at a longer text could tell that it fits."""
 _CAPITALS: Final = bytes(range(0x41, 0x5B))
 
 _CLAUDE_VERSION: Final = re.compile(r"(?<!\d)(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
@@ -81,7 +83,7 @@ class Estimator:
     def bound_of(self, data: bytes | bytearray) -> int:
         """No text costs more that a JSON string of these bytes can hold. Plain ASCII is cheaper than the worst
         of Unicode: 3,000 random alphabets cost at most 1.16 tokens a byte, and 2 more for a capital."""
-        if self.family not in MAPPED_FAMILIES or not data.isascii():
+        if len(data) > _BOUND_BYTES or self.family not in MAPPED_FAMILIES or not data.isascii():
             return self.bound(len(data))
         capitals = len(data) - len(data.translate(None, _CAPITALS))
         return self._scale(1.25 * len(data) + 2 * capitals + 2)

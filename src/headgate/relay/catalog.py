@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from headgate.relay.message import NOTHING, encode
+from headgate.relay.message import NOTHING, Json, encode
 from headgate.relay.read_tool import definition
 from headgate.relay.rules import Rules
 from headgate.relay.slots import close_list, close_object, open_list, open_object
@@ -33,7 +33,7 @@ class Catalog:
     """False once the upstream has said that it has none: the list is then ours alone."""
     clash_seen: bool = False
 
-    def rewrite_list(self, raw: bytes, rules: Rules, *, first_page: bool) -> bytes | None:
+    def rewrite_list(self, raw: Json, rules: Rules, *, first_page: bool) -> Json | None:
         """The list a client gets for the one an upstream sent; None if it has no such list."""
         members = open_object(raw)
         entries = open_list(members["tools"]) if members and "tools" in members else None
@@ -44,9 +44,9 @@ class Catalog:
             kept.append(definition(rules.read_tool))
         if kept == entries:
             return raw
-        return close_object(members | {"tools": close_list(kept)})
+        return close_object({**members, "tools": close_list(kept)})
 
-    def _rewrite(self, raw: bytes, rules: Rules) -> bytes | None:
+    def _rewrite(self, raw: Json, rules: Rules) -> Json | None:
         """One entry; None if it is not shown. What needs no change keeps its bytes."""
         try:
             entry = _entry.decode(raw)
@@ -58,7 +58,7 @@ class Catalog:
         rule = rules.of(entry.name)
         if rule.hidden:
             return None
-        changes: dict[str, bytes] = {}
+        changes: dict[str, Json] = {}
         if 0 < rule.max_description_chars < len(entry.description):
             changes["description"] = encode(entry.description[: rule.max_description_chars] + _CUT)
         self.schemas.pop(entry.name, None)
@@ -71,19 +71,19 @@ class Catalog:
                 self.schemas[entry.name] = bytes(entry.outputSchema)
         if not changes and not drop:
             return raw
-        members = (open_object(raw) or {}) | changes
+        members = {**(open_object(raw) or {}), **changes}
         if drop:
             members.pop("outputSchema")
         return close_object(members)
 
     def own_list(self, rules: Rules, *, modern: bool) -> bytes:
         """For a server without tools: a list with the one tool that leads to the rest of its answers."""
-        members = {"tools": close_list([definition(rules.read_tool)])}
+        members: dict[str, Json] = {"tools": close_list([definition(rules.read_tool)])}
         if modern:
             members |= {"resultType": b'"complete"', "ttlMs": b"300000", "cacheScope": b'"public"'}
         return close_object(members)
 
-    def rewrite_capabilities(self, raw: bytes) -> bytes | None:
+    def rewrite_capabilities(self, raw: Json) -> bytes | None:
         """The answer to `initialize` or `server/discover` with tools in it; None if it has them already."""
         members = open_object(raw)
         capabilities = open_object(members["capabilities"]) if members and "capabilities" in members else None
@@ -92,4 +92,4 @@ class Catalog:
         self.has_tools = "tools" in capabilities
         if self.has_tools:
             return None
-        return close_object(members | {"capabilities": close_object(capabilities | {"tools": b"{}"})})
+        return close_object({**members, "capabilities": close_object({**capabilities, "tools": b"{}"})})

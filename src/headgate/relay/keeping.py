@@ -5,13 +5,13 @@ from functools import lru_cache
 from typing import Any, Final
 
 from headgate.engine.reply import Reply
-from headgate.relay.message import quoted
+from headgate.relay.message import Json, quoted
 from headgate.relay.slots import close_object, open_object
 
 NOTICE_MEMBER: Final = "headgate"
 
 
-def still_valid(structured: bytes, schema: bytes, reply: Reply) -> bytes | None:
+def still_valid(structured: Json, schema: bytes, reply: Reply) -> bytes | None:
     """The reply as structured data of the promised shape, with the notice in it; None if there is no such shape.
 
     A client may show its model the structured data alone: without the notice it would take a page for the whole.
@@ -22,17 +22,17 @@ def still_valid(structured: bytes, schema: bytes, reply: Reply) -> bytes | None:
     return shortened if not schema or _is_valid(schema, shortened) else None
 
 
-def _shortened(structured: bytes, reply: Reply) -> bytes | None:
+def _shortened(structured: Json, reply: Reply) -> bytes | None:
     kind, form = reply.record.get("kind"), reply.record.get("format")
     if kind == "chunk" and form == "text" and not reply.envelope:
         return _wrapped(structured, quoted(reply.text))
     if kind not in ("page", "complete") or form != "json":
         return None
     shown = open_object(_wrapped(structured, reply.content.encode()) or b"")
-    return close_object(shown | {NOTICE_MEMBER: quoted(reply.notice)}) if shown is not None else None
+    return close_object({**shown, NOTICE_MEMBER: quoted(reply.notice)}) if shown is not None else None
 
 
-def _wrapped(structured: bytes, value: bytes) -> bytes | None:
+def _wrapped(structured: Json, value: bytes) -> bytes | None:
     """What was held may have been the one value of the structured object, not the object."""
     if value[:1] == b"{":
         return value

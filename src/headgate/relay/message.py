@@ -7,6 +7,12 @@ from typing import Any, Final
 
 import msgspec
 
+Json = bytes | memoryview
+"""The text of a JSON value. A view of the message it stands in, where a copy would be large."""
+
+_BACKSLASH: Final = re.compile(rb"\\")
+_WINDOW_BYTES: Final = 1 << 20
+
 NOTHING: Final = msgspec.Raw()
 MODERN_MARK: Final = b'"io.modelcontextprotocol/protocolVersion"'
 """In the `_meta` of every request since 2026-07-28, and of none before."""
@@ -99,15 +105,49 @@ def guess_id(beginning: bytes | bytearray) -> bytes:
     return found[1] if found else b""
 
 
-def text_of(raw: bytes | msgspec.Raw) -> bytes:
+def text_of(raw: Json) -> bytes:
     """What a JSON string says, in UTF-8."""
-    raw = bytes(raw)
-    if b"\\" not in raw:
-        return raw[1:-1]
+    if _BACKSLASH.search(raw) is None:
+        return bytes(memoryview(raw)[1:-1])
+    if len(memoryview(raw)) > _WINDOW_BYTES:
+        return _long_text_of(memoryview(raw))
+    return _text_of(raw)
+
+
+def _text_of(raw: Json) -> bytes:
     try:
         return msgspec.json.decode(raw, type=str).encode()
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return str(json.loads(raw.decode("utf-8", "replace"), strict=False)).encode("utf-8", "replace")
+        text = json.loads(bytes(raw).decode("utf-8", "replace"), strict=False)
+        return str(text).encode("utf-8", "replace")
+
+
+def _long_text_of(raw: memoryview) -> bytes:
+    """Window by window: a text of 64 MiB with one emoji in it would take 256 as a Python string.
+
+    A window ends before a character that no escape and no character of several bytes contains.
+    """
+    out = bytearray()
+    start, last = 1, len(raw) - 1
+    while start < last:
+        window = bytes(raw[start : min(start + _WINDOW_BYTES, last)])
+        if start + len(window) < last:
+            end = max(window.rfind(mark) for mark in (b" ", b",", b"=", b"\\n"))
+            if end <= 0:
+                return _text_of(raw)
+            window = window[: _before_escape(window, end)]
+        if not window:
+            return _text_of(raw)
+        out += _text_of(b'"' + window + b'"')
+        start += len(window)
+    return bytes(out)
+
+
+def _before_escape(window: bytes, end: int) -> int:
+    """Back over backslashes, so that none is cut off from what it escapes."""
+    while end and window[end - 1 : end] == b"\\":
+        end -= 1
+    return end
 
 
 def quoted(text: str) -> bytes:
@@ -122,8 +162,8 @@ def encode(value: Any) -> bytes:
     return msgspec.json.encode(value)
 
 
-def answer(key: bytes, result: bytes) -> bytes:
-    return b'{"jsonrpc":"2.0","id":' + key + b',"result":' + result + b"}"
+def answer(key: bytes, result: Json) -> bytes:
+    return b"".join((b'{"jsonrpc":"2.0","id":', key, b',"result":', result, b"}"))
 
 
 def failure(key: bytes, code: int, text: str, data: bytes = b"") -> bytes:
@@ -131,7 +171,7 @@ def failure(key: bytes, code: int, text: str, data: bytes = b"") -> bytes:
     return b'{"jsonrpc":"2.0","id":' + (key or b"null") + b',"error":' + inside + b"}"
 
 
-def is_modern(params: msgspec.Raw | bytes) -> bool:
+def is_modern(params: msgspec.Raw) -> bool:
     """Whether a request speaks 2026-07-28 or later; the exact look is taken only where the mark occurs at all."""
     raw = bytes(params)
     if MODERN_MARK not in raw:

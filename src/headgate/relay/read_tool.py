@@ -1,9 +1,16 @@
 """`headgate_read`: the one tool that leads to everything held back."""
 
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from headgate.errors import BadRequest
 from headgate.relay.message import encode
+
+if TYPE_CHECKING:
+    from headgate.engine.reply import Reply
+    from headgate.protection import Protection
+    from headgate.relay.rules import Rules
 
 ARGUMENTS: Final = ("cursor", "limit", "fields", "path", "lines", "search", "pages", "format")
 _HINTS: Final[dict[str, dict[str, Any]]] = {
@@ -37,3 +44,26 @@ def check_arguments(arguments: dict[str, Any]) -> str:
     if not isinstance(arguments.get("cursor"), str) or not arguments["cursor"]:
         return 'cursor is missing: pass the one from the "[headgate]" line of the result to read on'
     return ""
+
+
+def read_on(
+    arguments: dict[str, Any],
+    rules: "Rules",
+    protection: "Protection",
+    *,
+    principal: str,
+    upstream: str,
+    now: float,
+) -> "tuple[Reply, str]":
+    """The reply to a call, and the tool whose answer it is from. Raises ClientError with what is right."""
+    from headgate.engine.request import parse_request
+
+    given = {name: value for name, value in arguments.items() if value is not None and value != ""}
+    if wrong := check_arguments(given):
+        raise BadRequest(wrong)
+    cursor: str = given.pop("cursor").strip()
+    binding = protection.owner(cursor, principal, upstream)
+    policy = rules.of(binding.tool).policy
+    request = parse_request(form=given.pop("format", None), max_limit=policy.max_page_size, **given)
+    bound = replace(protection, policy=policy, ttl_seconds=rules.ttl_seconds)
+    return bound.read(cursor, binding, request, now), binding.tool

@@ -6,12 +6,15 @@ structure is held as it is, so that a walk gives back just that; several are hel
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Any, Final
 
+from headgate.engine.cursor import Binding
 from headgate.engine.policy import MIN_BUDGET, Policy
-from headgate.engine.reply import Reply
+from headgate.engine.reply import Reply, budget_fields
+from headgate.protection import Protection
 from headgate.relay import keeping
-from headgate.relay.message import encode, quoted, text_of
+from headgate.relay.message import Json, encode, quoted, text_of
 from headgate.relay.rules import ToolRule
 from headgate.relay.slots import (
     Slot,
@@ -65,7 +68,7 @@ class _Choice:
     policy: Policy
 
 
-def bound_result(raw: bytes, rule: ToolRule, hold: Hold, schema: bytes = b"") -> Bounded | None:
+def bound_result(raw: Json, rule: ToolRule, hold: Hold, schema: bytes = b"") -> Bounded | None:
     """The answer to a tools/call, resources/read, prompts/get or for a task; None if it goes out as it came."""
     members = open_object(raw)
     if members is None:
@@ -81,7 +84,7 @@ def bound_result(raw: bytes, rule: ToolRule, hold: Hold, schema: bytes = b"") ->
     return _bound_tool_result(members, rule, hold, schema)
 
 
-def looks_like_answer(raw: bytes) -> bool:
+def looks_like_answer(raw: Json) -> bool:
     """Whether the answer to an unknown request has the shape of one that must be bounded."""
     members = open_object(raw) or {}
     if members.get("content", b"")[:1] == b"[" or "structuredContent" in members:
@@ -94,13 +97,11 @@ def looks_like_answer(raw: bytes) -> bool:
 # Tool results
 
 
-def _bound_tool_result(
-    members: dict[str, bytes], rule: ToolRule, hold: Hold, schema: bytes
-) -> Bounded | None:
+def _bound_tool_result(members: dict[str, Json], rule: ToolRule, hold: Hold, schema: bytes) -> Bounded | None:
     blocks = open_list(members.get("content", b"[]"))
     slots = [block_slot(raw) for raw in blocks] if blocks is not None else []
     if blocks is None:
-        slots = [Slot("content", False, members["content"], members["content"])]
+        slots = [Slot("content", False, members["content"], bytes(members["content"]))]
     structured = members.get("structuredContent", b"")
     if structured == b"null":
         structured = b""
@@ -108,9 +109,9 @@ def _bound_tool_result(
     policy = _for_schema(rule) if is_kept else rule.policy
     same = _what_repeats(slots, structured) if structured else None
     if structured and same is None:
-        slots.append(Slot("structuredContent", False, structured, structured))
+        slots.append(Slot("structuredContent", False, structured, bytes(structured)))
     slots += [
-        Slot(name, False, value, value)
+        Slot(name, False, value, bytes(value))
         for name, value in members.items()
         if name not in _APART and len(value) > _LIGHT_BYTES
     ]
@@ -121,7 +122,8 @@ def _bound_tool_result(
     if is_kept and rule.output_schema == "keep" and members.get("isError") != b"true":
         kept = keeping.still_valid(structured, schema, reply)
         if kept is not None:
-            members |= {"content": close_list([_text_block(reply.notice)]), "structuredContent": kept}
+            members["content"] = close_list([_text_block(reply.notice)])
+            members["structuredContent"] = kept
             return Bounded(_with_record(members, reply), reply)
         members["isError"] = b"true"
     _replace_content(members, slots, choice, reply)
@@ -130,7 +132,7 @@ def _bound_tool_result(
     return Bounded(_with_record(members, reply), reply)
 
 
-def _what_repeats(slots: list[Slot], structured: bytes) -> tuple[bytes, frozenset[int]] | None:
+def _what_repeats(slots: list[Slot], structured: Json) -> tuple[bytes, frozenset[int]] | None:
     """The text that says the same as the structured data, and where it stands."""
     plain = [index for index, slot in enumerate(slots) if slot.is_plain]
     together = repeats([slots[index].text for index in plain], structured)
@@ -143,21 +145,21 @@ def _what_repeats(slots: list[Slot], structured: bytes) -> tuple[bytes, frozense
     return None
 
 
-def _replace_content(members: dict[str, bytes], slots: list[Slot], choice: _Choice, reply: Reply) -> None:
+def _replace_content(members: dict[str, Json], slots: list[Slot], choice: _Choice, reply: Reply) -> None:
     payload = _text_block(reply.payload)
-    content: list[bytes] = []
-    later: list[bytes] = []
+    content: list[Json] = []
+    later: list[Json] = []
     placed = False
     for index, slot in enumerate(slots):
         is_held = index in choice.held
         if slot.member == "content":
             if is_held and not placed:
-                content.append(payload)
+                content.append(slot.with_text(quoted(reply.payload)) if len(choice.held) == 1 else payload)
                 placed = True
             elif not is_held:
                 content.append(slot.raw)
         elif slot.member == "structuredContent" and not is_held:
-            later.append(_text_block(slot.raw.decode("utf-8", "replace")))
+            later.append(_text_block(slot.text.decode("utf-8", "replace")))
         elif is_held:
             members.pop(slot.member, None)
     if not placed:
@@ -171,10 +173,10 @@ def _replace_content(members: dict[str, bytes], slots: list[Slot], choice: _Choi
 
 
 def _bound_listed(
-    members: dict[str, bytes],
+    members: dict[str, Json],
     name: str,
-    make_slot: Callable[[bytes], Slot],
-    write: Callable[[Slot, str], bytes],
+    make_slot: Callable[[Json], Slot],
+    write: Callable[[Slot, str], Json],
     rule: ToolRule,
     hold: Hold,
 ) -> Bounded | None:
@@ -200,33 +202,33 @@ def _as_resource(slot: Slot, text: str) -> bytes:
     members = open_object(slot.raw) or {}
     if members.pop("blob", None) is not None:
         members["mimeType"] = b'"text/plain"'
-    return close_object(members | {"text": quoted(text)})
+    return close_object({**members, "text": quoted(text)})
 
 
 def _as_message(slot: Slot, text: str) -> bytes:
     return with_member(slot.raw, "content", _text_block(text))
 
 
-def _bound_task(members: dict[str, bytes], rule: ToolRule, hold: Hold) -> Bounded | None:
+def _bound_task(members: dict[str, Json], rule: ToolRule, hold: Hold) -> Bounded | None:
     """A task that has ended carries its result or its error inside (tasks extension of 2026-07-28)."""
     for name, bound in (("result", bound_result), ("error", bound_error)):
         inner = members.get(name, b"")
         bounded = bound(inner, rule, hold) if inner[:1] == b"{" else None
         if bounded is not None:
-            return Bounded(close_object(members | {name: bounded.raw}), bounded.reply)
+            return Bounded(close_object({**members, name: bounded.raw}), bounded.reply)
     return None
 
 
-def bound_error(raw: bytes, rule: ToolRule, hold: Hold) -> Bounded | None:
+def bound_error(raw: Json, rule: ToolRule, hold: Hold) -> Bounded | None:
     """A JSON-RPC error: servers put whole traces into its message or its data."""
     members = open_object(raw)
     if members is None:
         return _bound_scalar(raw, rule.policy, hold)
     message = members.get("message", b"")
-    text = text_of(message) if message[:1] == b'"' else message
+    text = text_of(message) if message[:1] == b'"' else bytes(message)
     slots = [Slot("message", False, message, text)]
     slots += [
-        Slot(name, False, value, text_of(value) if value[:1] == b'"' else value)
+        Slot(name, False, value, text_of(value) if value[:1] == b'"' else bytes(value))
         for name, value in members.items()
         if name not in ("message", "code")
     ]
@@ -237,23 +239,23 @@ def bound_error(raw: bytes, rule: ToolRule, hold: Hold) -> Bounded | None:
     for index in choice.held:
         members.pop(slots[index].member)
     if 0 in choice.held:
-        members = {"message": quoted(reply.text)} | members
+        members = {"message": quoted(reply.text), **members}
     else:
         members["data"] = quoted(reply.text)
     return Bounded(close_object(members), reply)
 
 
-def _bound_scalar(raw: bytes, policy: Policy, hold: Hold) -> Bounded | None:
+def _bound_scalar(raw: Json, policy: Policy, hold: Hold) -> Bounded | None:
     """Where an object should stand there is a bare value: as a text, it can at least be read on."""
-    reply = hold(text_of(raw) if raw[:1] == b'"' else raw, policy)
+    reply = hold(text_of(raw) if raw[:1] == b'"' else bytes(raw), policy)
     if reply is None:
         return None
     return Bounded(as_tool_result(reply), reply)
 
 
-def as_tool_result(reply: Reply, extra: dict[str, bytes] | None = None) -> bytes:
+def as_tool_result(reply: Reply, extra: dict[str, Json] | None = None) -> bytes:
     content = close_list([_text_block(reply.notice), _text_block(reply.payload)])
-    return _with_record({"content": content} | (extra or {}), reply)
+    return _with_record({"content": content, **(extra or {})}, reply)
 
 
 # What to hold
@@ -277,7 +279,7 @@ def _choose(
         document, held = same
     else:
         heaviest = max(texts, key=lambda index: len(slots[index].text))
-        document, held = slots[heaviest].text, frozenset((heaviest,))
+        document, held = slots[heaviest].alone, frozenset((heaviest,))
     rest = b"\n".join(slots[index].text for index in texts if index not in held)
     beside = estimator.ceiling(rest) if 0 < len(rest) <= 8 * least else len(rest)
     if beside * _LIGHT_SHARE > least or least - beside < MIN_BUDGET <= beside:
@@ -300,8 +302,8 @@ def _media_that_fits(slots: list[Slot], room: int) -> tuple[int, list[int]]:
 
 def _compose(slots: list[Slot], held: list[int], policy: Policy) -> _Choice:
     """Several heavy slots as one JSON document, each where it stood."""
-    lists: dict[str, list[bytes]] = {}
-    members: dict[str, bytes] = {}
+    lists: dict[str, list[Json]] = {}
+    members: dict[str, Json] = {}
     for index in sorted(held):
         slot = slots[index]
         if slot.listed:
@@ -356,13 +358,50 @@ def _clean(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _with_record(members: dict[str, bytes], reply: Reply) -> bytes:
+def _with_record(members: dict[str, Json], reply: Reply) -> bytes:
     return annotated(close_object(members), reply.record)
 
 
-def annotated(raw: bytes, record: dict[str, Any]) -> bytes:
+def annotated(raw: Json, record: dict[str, Any]) -> bytes:
     """The answer with a record for programs in its `_meta`, beside what stands there."""
     members = open_object(raw) or {}
     meta = open_object(members.get("_meta", b"{}")) or {}
-    members["_meta"] = close_object(meta | {RECORD: encode(record)})
+    members["_meta"] = close_object({**meta, RECORD: encode(record)})
     return close_object(members)
+
+
+# For whoever bounds an answer
+
+
+def is_protected(rule: ToolRule, tool: str, arguments: bytes) -> bool:
+    """Whether a call is among those that are protected; the same call always fares alike."""
+    if not rule.enabled or rule.rollout_percent >= 100:
+        return rule.enabled
+    drawn = blake2b(tool.encode() + b"\0" + arguments, digest_size=4).digest()
+    return int.from_bytes(drawn, "big") % 100 < rule.rollout_percent
+
+
+def may_be_large(raw: bytes | bytearray, policy: Policy) -> bool:
+    """Whether an answer might be over its budget; what surely is not need not be opened."""
+    least = min(policy.text_threshold, policy.list_threshold, policy.object_threshold)
+    return len(raw) > 3 * least or policy.estimator.bound_of(raw) > least
+
+
+def holding(protection: Protection, binding: Binding, now: float) -> Hold:
+    """Holds for one caller and tool."""
+    return lambda document, policy: replace(protection, policy=policy).protect(document, binding, now)
+
+
+def bound_safely(raw: bytes, rule: ToolRule, hold: Hold, schema: bytes = b"") -> Bounded | None:
+    """Whatever we get wrong about the shape of an answer, it stays bounded: then it is held as plain text."""
+    try:
+        return bound_result(raw, rule, hold, schema)
+    except Exception:  # noqa: BLE001  # the boundary of one answer: it must not cost the others theirs
+        reply = hold(raw, rule.policy)
+        return reply and Bounded(as_tool_result(reply), reply)
+
+
+def untouched_record(raw: bytes, rule: ToolRule) -> dict[str, Any]:
+    """What `annotate` puts on an answer that goes out as it came."""
+    tokens = rule.policy.estimator.count(raw)
+    return {"kind": "untouched"} | budget_fields(tokens, rule.policy.list_threshold)

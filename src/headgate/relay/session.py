@@ -15,7 +15,7 @@ import msgspec
 from headgate.errors import BadRequest, ClientError
 from headgate.relay import message as rpc
 from headgate.relay.catalog import Catalog
-from headgate.relay.message import NOTHING, Garbage, Message, Opaque
+from headgate.relay.message import NOTHING, Garbage, Json, Message, Opaque
 from headgate.relay.read_tool import check_arguments
 from headgate.relay.rules import Rules, ToolRule
 
@@ -58,6 +58,8 @@ _REVIVAL: Final = b'"headgate-revival-%d"'
 class Call:
     """A request of the client that has not been answered."""
 
+    id: bytes
+    """As the client spelled it."""
     method: str
     rules: Rules
     tool: str = ""
@@ -136,7 +138,7 @@ class Session:
         if not method or message.id is NOTHING:
             self._note_notification(message, line)
             return [ToUpstream(line)]
-        call = Call(method, self.rules)
+        call = Call(message.key, method, self.rules)
         if method == "tools/call":
             params = _decode(_call_params, message.params)
             name: str = params.name if params else ""
@@ -146,19 +148,25 @@ class Session:
             if rule.hidden:
                 return [ToClient(rpc.failure(message.key, rpc.INVALID_PARAMS, f"Unknown tool: {name[:100]}"))]
             arguments = params.arguments if params else NOTHING
-            call = Call(method, self.rules, name, protected=_is_protected(rule, name, arguments))
+            call = Call(message.key, method, self.rules, name, protected=_is_protected(rule, name, arguments))
         elif method in MEASURED:
-            call = Call(method, self.rules, method, protected=self.rules.of(method).enabled)
+            call = Call(message.key, method, self.rules, method, protected=self.rules.of(method).enabled)
         elif method == "tools/list":
             modern = rpc.is_modern(message.params)
             if not self._catalog.has_tools:
                 own = self._catalog.own_list(self.rules, modern=modern)
                 return [ToClient(rpc.answer(message.key, own))]
             params = _decode(_list_params, message.params)
-            call = Call(method, self.rules, modern=modern, first_page=params is None or params.cursor is None)
+            call = Call(
+                message.key,
+                method,
+                self.rules,
+                modern=modern,
+                first_page=params is None or params.cursor is None,
+            )
         elif method in _GREETINGS:
-            call = Call(method, self.rules, line=line)
-        self._pending[message.key] = call
+            call = Call(message.key, method, self.rules, line=line)
+        self._pending[_normal(message.key)] = call
         if len(self._pending) > _MAX_PENDING:
             self._pending.popitem(last=False)
         return [ToUpstream(line, True)]
@@ -169,7 +177,7 @@ class Session:
         elif message.method == "notifications/cancelled":
             params = _decode(_cancel_params, message.params)
             if params is not None:
-                self._pending.pop(bytes(params.requestId), None)
+                self._pending.pop(_normal(bytes(params.requestId)), None)
 
     def _batch_from_client(self, elements: list[msgspec.Raw], line: Line) -> list[Action]:
         """The messages of a batch, one by one; it stays as it came unless some of it is for us."""
@@ -242,7 +250,7 @@ class Session:
             ):
                 return self._task_note(message, line)
             return [ToClient(line)]
-        call = self._pending.pop(message.key, None)
+        call = self._pending.pop(_normal(message.key), None)
         if call is None:
             return self._unknown_answer(message, line)
         if message.error is not NOTHING:
@@ -264,12 +272,12 @@ class Session:
         from headgate.relay import results
 
         schema = self._catalog.schemas.get(tool, b"")
-        raw = bytes(message.result)
+        raw = memoryview(message.result)
         key = message.key
         bounded = self._guarded(raw, rules, tool, lambda hold: results.bound_result(raw, rule, hold, schema))
         if bounded is not None:
             return [_noted(bounded, tool, len(line)), ToClient(rpc.answer(key, bounded.raw))]
-        if rule.annotate and raw[:1] == b"{":
+        if rule.annotate and bytes(raw[:1]) == b"{":
             record = self._untouched_record(raw, rule)
             return [ToClient(rpc.answer(key, results.annotated(raw, record)))]
         return [ToClient(line)]
@@ -280,7 +288,7 @@ class Session:
         return len(line) > 3 * least or policy.estimator.bound_of(line) > least
 
     def _guarded(
-        self, raw: bytes, rules: Rules, tool: str, bound: "Callable[[Any], Bounded | None]"
+        self, raw: Json, rules: Rules, tool: str, bound: "Callable[[Any], Bounded | None]"
     ) -> "Bounded | None":
         """Whatever we get wrong about the shape of an answer, it stays bounded: then it is held as plain text."""
         from headgate.relay import results
@@ -289,7 +297,7 @@ class Session:
         try:
             return bound(hold)
         except Exception:  # noqa: BLE001  # the boundary of one answer: it must not cost the others theirs
-            reply = hold(raw, rules.of(tool).policy)
+            reply = hold(bytes(raw), rules.of(tool).policy)
             return reply and results.Bounded(results.as_tool_result(reply), reply)
 
     def _hold(self, rules: Rules, tool: str) -> "Callable[[bytes, Policy], Reply | None]":
@@ -302,11 +310,11 @@ class Session:
 
         return hold
 
-    def _untouched_record(self, raw: bytes, rule: ToolRule) -> dict[str, Any]:
+    def _untouched_record(self, raw: Json, rule: ToolRule) -> dict[str, Any]:
         from headgate.engine.reply import budget_fields
 
         estimator = rule.policy.estimator
-        return {"kind": "untouched"} | budget_fields(estimator.count(raw), rule.policy.list_threshold)
+        return {"kind": "untouched"} | budget_fields(estimator.count(bytes(raw)), rule.policy.list_threshold)
 
     def _failed(self, message: Message, call: Call, line: Line) -> list[Action]:
         if call.method == "tools/list" and _error_code(message.error) == rpc.METHOD_NOT_FOUND:
@@ -322,7 +330,7 @@ class Session:
             return [ToClient(line)]
         from headgate.relay import results
 
-        raw, key = bytes(message.error), message.key
+        raw, key = memoryview(message.error), message.key
         bounded = self._guarded(raw, rules, tool, lambda hold: results.bound_error(raw, rules.of(tool), hold))
         if bounded is None:
             return [ToClient(line)]
@@ -339,7 +347,7 @@ class Session:
             return self._bounded_error(message, self.rules, tool, line)
         from headgate.relay.results import looks_like_answer
 
-        if message.result is not NOTHING and looks_like_answer(bytes(message.result)):
+        if message.result is not NOTHING and looks_like_answer(memoryview(message.result)):
             return self._bounded(message, self.rules, tool, line)
         return [ToClient(line)]
 
@@ -347,7 +355,7 @@ class Session:
         """A task that ended tells its result in a notification (2026-07-28 and its tasks extension)."""
         from headgate.relay import results
 
-        raw, tool = bytes(message.params), "tasks/get"
+        raw, tool = memoryview(message.params), "tasks/get"
         rule = self.rules.of(tool)
         bounded = self._guarded(raw, self.rules, tool, lambda hold: results.bound_result(raw, rule, hold))
         if bounded is None or not rule.enabled:
@@ -356,7 +364,9 @@ class Session:
         return [_noted(bounded, tool, len(line)), ToClient(data)]
 
     def _listed(self, message: Message, call: Call, line: Line) -> list[Action]:
-        written = self._catalog.rewrite_list(bytes(message.result), call.rules, first_page=call.first_page)
+        written = self._catalog.rewrite_list(
+            memoryview(message.result), call.rules, first_page=call.first_page
+        )
         if written is None:
             return [ToClient(line)]
         notes: list[Action] = []
@@ -369,7 +379,7 @@ class Session:
     def _greeted_by_upstream(self, message: Message, call: Call, line: Line) -> list[Action]:
         if call.method == "initialize":
             self._greeting = call.line
-        written = self._catalog.rewrite_capabilities(bytes(message.result))
+        written = self._catalog.rewrite_capabilities(memoryview(message.result))
         return [ToClient(line if written is None else rpc.answer(message.key, written))]
 
     def _batch_from_upstream(self, elements: list[msgspec.Raw], line: Line) -> list[Action]:
@@ -398,7 +408,7 @@ class Session:
                 self._forget(strict)
                 return [ToClient(line)]
             return self.from_upstream(strict)
-        key = rpc.guess_id(line)
+        key = _normal(rpc.guess_id(line))
         if line.lstrip()[:1] == b"{" and key in self._pending:
             return self._unreadable_answer(key, line, reason)
         return [Note("garbage", {"bytes": len(line), "reason": reason[:200]}, "warning")]
@@ -406,11 +416,12 @@ class Session:
     def _forget(self, strict: bytes) -> None:
         message = rpc.read(strict)
         if isinstance(message, Message) and not message.method:
-            self._pending.pop(message.key, None)
+            self._pending.pop(_normal(message.key), None)
 
     def _unreadable_answer(self, key: bytes, line: Line, reason: str) -> list[Action]:
         """The caller waits for it, so the caller gets it: as a text, which can be read on if it is long."""
         call = self._pending.pop(key)
+        key = call.id
         note = Note("unreadable_answer", {"bytes": len(line), "reason": reason[:200]}, "warning")
         if call.method == "tools/call":
             from headgate.relay import results
@@ -425,7 +436,7 @@ class Session:
 
     def refuse_answer(self, beginning: bytes, max_bytes: int) -> list[Action]:
         """An answer went over the cap of bytes: whoever waits for it is told, or all who wait if it does not say."""
-        key = rpc.guess_id(beginning)
+        key = _normal(rpc.guess_id(beginning))
         keys = [key] if key in self._pending else list(self._pending)
         text = f"the upstream's answer is larger than max_result_bytes ({max_bytes:,}): ask it for less, or raise that"
         return [
@@ -455,8 +466,8 @@ class Session:
         return [ToClient(b"[" + b",".join(answers) + b"]" if isinstance(message, list) else answers[0])]
 
     def _give_up(self, key: bytes, reason: str) -> bytes:
-        self._pending.pop(key, None)
-        return rpc.failure(key, rpc.UPSTREAM_GONE, reason)
+        call = self._pending.pop(_normal(key), None)
+        return rpc.failure(call.id if call else key, rpc.UPSTREAM_GONE, reason)
 
     def revive(self) -> list[Action]:
         """The upstream was started again: greet it as the client did, before anything else reaches it."""
@@ -496,6 +507,17 @@ def _decode(decoder: Any, raw: msgspec.Raw) -> Any:
         return decoder.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
+
+
+def _normal(key: bytes) -> bytes:
+    """An id in one spelling, by which an answer is known whose upstream spells it differently."""
+    if key.isdigit() or (b"\\" not in key and key[:1] == b'"'):
+        return key
+    try:
+        value = msgspec.json.decode(key)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return key
+    return msgspec.json.encode(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def _error_code(raw: msgspec.Raw) -> int:

@@ -2,19 +2,20 @@
 
 from base64 import b64decode
 from binascii import Error as Base64Error
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 
 from headgate.engine import jsontext
-from headgate.engine.tokens import image_size, image_tokens
-from headgate.relay.message import NOTHING, text_of
+from headgate.engine.tokens import MAX_IMAGE_TOKENS, image_size, image_tokens
+from headgate.relay.message import NOTHING, Json, text_of
 
 AUDIO_BYTES_PER_TOKEN: Final = 500
 """Models take about 32 tokens for a second of sound, which is 16 KB at 128 kbit/s."""
-_HEADER_CHARS: Final = 65_536
-"""Enough base64 to find the size of an image behind the metadata of a photograph."""
+_HEADER_CHARS: Final = 4_096
+_LONG_HEADER_CHARS: Final = 1 << 20
 
 
 @dataclass(slots=True)
@@ -25,25 +26,31 @@ class Slot:
     """Name of the member of the answer it stands in."""
     listed: bool
     """Whether that member is a list of such slots."""
-    raw: bytes
+    raw: Json
     text: bytes = b""
     """What of it is read as text."""
     media_tokens: int = 0
     """What it costs otherwise: an image by its pixels, sound by its length."""
     is_plain: bool = False
-    """All that matters of it is its text."""
+    """It is a text, and its text stands in its member `text`."""
+    inner: "Slot | None" = None
+    """The resource inside a block that carries one."""
 
     @property
-    def document(self) -> bytes:
+    def document(self) -> Json:
         """How it stands in a document made of several: a text that is JSON as that JSON."""
-        if not self.is_plain:
-            return self.raw
-        value = (
-            self.text
-            if is_json(self.text)
-            else bytes(msgspec.json.encode(self.text.decode("utf-8", "replace")))
-        )
-        return with_member(self.raw, "text", value)
+        if self.inner is not None:
+            return with_member(self.raw, "resource", self.inner.document)
+        return with_member(self.raw, "text", self.text) if self.is_plain and is_json(self.text) else self.raw
+
+    @property
+    def alone(self) -> bytes:
+        """What is held of it when it is the only one: its text, unless more belongs to that, such as an address."""
+        return self.text if self.inner is None else bytes(self.document)
+
+    def with_text(self, text: bytes) -> bytes:
+        """The block with another text (in JSON), or a new one where it was no text."""
+        return with_member(self.raw if self.is_plain else b'{"type":"text"}', "text", text)
 
 
 class _Block(msgspec.Struct):
@@ -67,33 +74,34 @@ _list: Final = msgspec.json.Decoder(list[msgspec.Raw])
 _object: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
-def open_object(raw: bytes | msgspec.Raw) -> dict[str, bytes] | None:
+def open_object(raw: Json) -> dict[str, Json] | None:
     """The members of an object, each value as it was spelled; None if it is no object."""
     try:
-        return {name: bytes(value) for name, value in _object.decode(raw).items()}
+        return {name: memoryview(value) for name, value in _object.decode(raw).items()}
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 
-def close_object(members: dict[str, bytes]) -> bytes:
-    return (
-        b"{" + b",".join(msgspec.json.encode(name) + b":" + value for name, value in members.items()) + b"}"
+def close_object(members: Mapping[str, Json]) -> bytes:
+    named = (
+        part for name, value in members.items() for part in (b",", msgspec.json.encode(name), b":", value)
     )
+    return b"{" + b"".join(named)[1:] + b"}"
 
 
-def open_list(raw: bytes | msgspec.Raw) -> list[bytes] | None:
+def open_list(raw: Json) -> list[Json] | None:
     try:
-        return [bytes(value) for value in _list.decode(raw)]
+        return [memoryview(value) for value in _list.decode(raw)]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 
-def close_list(values: list[bytes]) -> bytes:
+def close_list(values: Sequence[Json]) -> bytes:
     return b"[" + b",".join(values) + b"]"
 
 
-def with_member(raw: bytes, name: str, value: bytes) -> bytes:
-    return close_object((open_object(raw) or {}) | {name: value})
+def with_member(raw: Json, name: str, value: Json) -> bytes:
+    return close_object({**(open_object(raw) or {}), name: value})
 
 
 def is_json(text: bytes) -> bool:
@@ -108,73 +116,83 @@ def is_json(text: bytes) -> bool:
     return not jsontext.is_too_deep(text)
 
 
-def block_slot(raw: bytes, member: str = "content") -> Slot:
+def block_slot(raw: Json, member: str = "content") -> Slot:
     """A content block of a tool result or prompt."""
     block = _decode(_block, raw)
     if block is None:
-        return Slot(member, True, raw, raw)
+        return Slot(member, True, raw, bytes(raw))
     if block.type == "text" and _is_string(block.text):
-        return Slot(member, True, raw, text_of(block.text), is_plain=True)
+        return Slot(member, True, raw, text_of(memoryview(block.text)), is_plain=True)
     if block.type == "image":
         return _media_slot(member, raw, block.data, block.mimeType or "image/")
     if block.type == "audio":
         return Slot(member, True, raw, media_tokens=len(block.data) * 3 // 4 // AUDIO_BYTES_PER_TOKEN + 1)
     if block.type == "resource" and block.resource is not NOTHING:
-        inner = resource_slot(bytes(block.resource), member)
-        return Slot(member, True, raw, inner.text, inner.media_tokens)
-    return Slot(member, True, raw, raw)
+        inner = resource_slot(memoryview(block.resource), member)
+        return Slot(member, True, raw, inner.text, inner.media_tokens, inner=inner)
+    return Slot(member, True, raw, bytes(raw))
 
 
-def resource_slot(raw: bytes, member: str = "contents") -> Slot:
+def resource_slot(raw: Json, member: str = "contents") -> Slot:
     """What was read of a resource. An app's own page (`ui://`) is for the client, not for the model."""
     resource = _decode(_resource, raw)
     if resource is None:
-        return Slot(member, True, raw, raw)
+        return Slot(member, True, raw, bytes(raw))
     if resource.uri.startswith("ui://"):
         return Slot(member, True, raw)
     if _is_string(resource.text):
-        return Slot(member, True, raw, text_of(resource.text), is_plain=True)
+        return Slot(member, True, raw, text_of(memoryview(resource.text)), is_plain=True)
     if resource.blob:
         return _media_slot(member, raw, resource.blob, resource.mimeType)
-    return Slot(member, True, raw, raw)
+    return Slot(member, True, raw, bytes(raw))
 
 
-def message_slot(raw: bytes) -> Slot:
+def message_slot(raw: Json) -> Slot:
     """A message of a prompt; one with several blocks counts as it stands."""
     members = open_object(raw) or {}
     content = members.get("content", b"")
     if content[:1] != b"{":
-        return Slot("messages", True, raw, raw)
+        return Slot("messages", True, raw, bytes(raw))
     inner = block_slot(content)
     return Slot("messages", True, raw, inner.text, inner.media_tokens)
 
 
-def _media_slot(member: str, raw: bytes, data: str, mime_type: str) -> Slot:
+def _media_slot(member: str, raw: Json, data: str, mime_type: str) -> Slot:
     """Pictures cost by their pixels. What cannot be recognised as one counts as the text it is sent as."""
-    if mime_type.startswith("image/"):
-        try:
-            size = image_size(b64decode(data[:_HEADER_CHARS], validate=True))
-        except (Base64Error, ValueError):
-            size = None
-        if size is not None:
-            return Slot(member, True, raw, media_tokens=image_tokens(*size))
+    if mime_type.startswith("image/") and (tokens := _picture_tokens(data)):
+        return Slot(member, True, raw, media_tokens=tokens)
     if mime_type.startswith("audio/"):
         return Slot(member, True, raw, media_tokens=len(data) * 3 // 4 // AUDIO_BYTES_PER_TOKEN + 1)
     return Slot(member, True, raw, data.encode("utf-8", "replace"))
+
+
+def _picture_tokens(data: str) -> int:
+    """0 if it is no picture we know. The size of a photograph may stand behind much that its camera had to say."""
+    for length in (_HEADER_CHARS, _LONG_HEADER_CHARS):
+        try:
+            head = b64decode(data[:length], validate=True)
+        except (Base64Error, ValueError):
+            return 0
+        if (size := image_size(head)) is not None:
+            return max(image_tokens(*size), 1)
+        if head[:2] != b"\xff\xd8":
+            break
+    is_modern = head[4:8] == b"ftyp" and head[8:12] in (b"avif", b"avis", b"heic", b"mif1")
+    return MAX_IMAGE_TOKENS if is_modern else 0
 
 
 def _is_string(raw: msgspec.Raw) -> bool:
     return raw is not NOTHING and bytes(memoryview(raw)[:1]) == b'"'
 
 
-def _decode(decoder: Any, raw: bytes) -> Any:
+def _decode(decoder: Any, raw: Json) -> Any:
     try:
         return decoder.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 
-def repeats(texts: list[bytes], structured: bytes) -> bytes | None:
+def repeats(texts: list[bytes], structured: Json) -> bytes | None:
     """What text blocks and structured data both say, if they say the same: the fuller writing of it, else None.
 
     Servers wrap what is no object: `{"result": …}` (SDK, FastMCP), `{"content": …}` (filesystem). A list is sent
@@ -182,31 +200,26 @@ def repeats(texts: list[bytes], structured: bytes) -> bytes | None:
     """
     if not texts:
         return None
-    for candidate in (structured, _only_value(structured)):
-        if not candidate:
-            continue
+    members = open_object(structured) or {}
+    candidates = [structured, *(members.values() if len(members) == 1 else ())]
+    for candidate in candidates:
         if len(texts) == 1 and _says(texts[0], candidate):
             return texts[0]
         if candidate[:1] == b"[":
             items = open_list(candidate) or []
             if len(items) == len(texts) > 1 and all(map(_says, texts, items)):
-                return candidate
+                return bytes(candidate)
     return None
 
 
-def _only_value(structured: bytes) -> bytes:
-    members = open_object(structured) if structured[:1] == b"{" else None
-    return next(iter(members.values())) if members and len(members) == 1 else b""
-
-
-def _says(text: bytes, value: bytes) -> bool:
+def _says(text: bytes, value: Json) -> bool:
     """Whether a text is this JSON value, or the text it holds."""
     if value[:1] == b'"':
         return text_of(value) == text
     if not 0.2 < (len(text) + 16) / (len(value) + 16) < 5:
         return False
     try:
-        if jsontext.canonical(text) == jsontext.canonical(value):
+        if jsontext.canonical(text) == jsontext.canonical(bytes(value)):
             return True
         return _same(msgspec.json.decode(text), msgspec.json.decode(value))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -4,9 +4,12 @@ Error levels, rare line templates, outlying numbers, rare keys and values, chang
 its place. Deterministic, and linear in the size of the answer.
 """
 
+from dataclasses import replace
+
 from headgate.engine.highlights.finding import Finding, write_findings
 from headgate.engine.highlights.lines import alarm_lines, odd_lines
 from headgate.engine.highlights.rows import odd_rows
+from headgate.engine.highlights.sampling import sample
 from headgate.engine.highlights.tables import Rows, read_rows
 from headgate.engine.source import Source
 from headgate.engine.textkind import TextKind
@@ -22,10 +25,14 @@ _LOOSE_KINDS = (TextKind.PROSE, TextKind.LISTING, TextKind.CSV)
 def find_highlights(source: Source, estimator: Estimator, budget: int) -> str:
     """A short list for the first reply, within `budget` tokens; empty when nothing stands out."""
     try:
-        findings, unit = _find(source)
+        part = sample(source)
+        findings, unit = _find(part.source)
+        if (places := part.places) is not None:
+            base = 0 if unit == "item" else 1
+            findings = [replace(one, place=places[one.place - base] + base) for one in findings]
     except Exception:  # noqa: BLE001  # a guess about foreign data must never cost the answer itself
         return ""
-    return write_findings(findings, unit, estimator, budget)
+    return write_findings(findings, unit, estimator, budget, part.note)
 
 
 def _find(source: Source) -> tuple[list[Finding], str]:

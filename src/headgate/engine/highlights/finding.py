@@ -10,8 +10,8 @@ _MAX_SHOWN: Final = 16
 """In wide rows something is always a little odd: beyond this it is noise, and the page needs the room."""
 _MAX_CHARS: Final = 360
 _HEADS: Final = {
-    "item": "stands out from the rest (items counted from 0, as in a path):",
-    "line": "stands out from the rest:",
+    "item": "stands out from the rest{note} (items counted from 0, as in a path):",
+    "line": "stands out from the rest{note}:",
 }
 _SPACE: Final = re.compile(r"\s+")
 
@@ -24,14 +24,17 @@ class Finding:
     text: str
 
 
-def write_findings(findings: list[Finding], unit: str, estimator: Estimator, budget: int) -> str:
+def write_findings(
+    findings: list[Finding], unit: str, estimator: Estimator, budget: int, note: str = ""
+) -> str:
     """The best that fit, in source order."""
+    head = _HEADS[unit].format(note=f" {note}" if note else "")
     best = sorted(findings, key=lambda finding: (-finding.score, finding.place))[:_MAX_SHOWN]
     lines = {finding.place: f"{unit} {finding.place}: {clip(finding.text)}" for finding in reversed(best)}
     ranked = [finding.place for finding in best]
     while ranked:
         shown = [lines[place] for place in sorted(set(ranked))]
-        text = "\n".join([_HEADS[unit], *shown])
+        text = "\n".join([head, *shown])
         tokens = estimator.ceiling(text)
         if tokens <= budget:
             return text

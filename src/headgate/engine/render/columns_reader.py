@@ -66,6 +66,8 @@ class _Node:
     nullable: bool = False
     cells: list[str] = field(default_factory=lambda: [])
     """Names of the columns below that have cells."""
+    certain: bool = False
+    """Something below it holds for every row: then it is there, even where all its cells are absent."""
 
 
 class _Header:
@@ -101,7 +103,7 @@ class _Header:
         """The JSON text at one place of the row; None when the row does not have it."""
         if node.column is not None:
             return self._resolve(node.column, cells)
-        if node.cells and all(cells[name] is None for name in node.cells):
+        if node.cells and not node.certain and all(cells[name] is None for name in node.cells):
             return None
         if node.nullable and all(cells[name] == "null" for name in node.cells):
             return "null"
@@ -139,6 +141,8 @@ def _place(root: _Node, path: Path, column: _Column) -> None:
     for step in path:
         if column.has_cell:
             node.cells.append(column.name)
+        else:
+            node.certain = True
         node = node.below.setdefault(step.key, _Node(nullable=step.nullable))
     node.column = column
 

@@ -1,0 +1,82 @@
+"""An MCP server on stdio that spends next to nothing: answers are built once and sent as bytes.
+
+Handshake revisions only. The tool's name says what comes back: `bookings-100000` is one text block, a JSON list
+of bookings, in a line of about that many bytes; `log-1000000` is the same with lines of a log.
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from functools import cache
+
+from headgate.testing.bookings import bookings
+from headgate.testing.log import log
+
+_KINDS = ("bookings", "log")
+_INITIALIZED = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {"tools": {}},
+    "serverInfo": {"name": "raw", "version": "1"},
+}
+_TOOLS = {
+    "tools": [
+        {"name": f"{kind}-{size}", "description": "As it says.", "inputSchema": {"type": "object"}}
+        for kind in _KINDS
+        for size in (1_000, 100_000, 1_000_000, 64 << 20)
+    ]
+}
+
+
+def _answer(message: dict) -> bytes:
+    match message["method"]:
+        case "initialize":
+            return b'"result":' + json.dumps(_INITIALIZED).encode()
+        case "tools/list":
+            return b'"result":' + json.dumps(_TOOLS).encode()
+        case "tools/call":
+            return _result(message["params"]["name"])
+        case "ping":
+            return b'"result":{}'
+        case _:
+            return b'"error":{"code":-32601,"message":"Method not found"}'
+
+
+@cache
+def _result(name: str) -> bytes:
+    kind, size = name.split("-")
+    build: Callable[[int], str] = _bookings if kind == "bookings" else _log
+    # Quotes and newlines are escaped on the way, so the text is shorter than the line; 100 are the envelope's.
+    sample = build(200_000)
+    text = build(max(1, int((int(size) - 100) * len(sample) / len(json.dumps(sample)))))
+    return b'"result":' + json.dumps({"content": [{"type": "text", "text": text}]}).encode()
+
+
+def _bookings(size: int) -> str:
+    """Whole bookings, as many as come nearest to `size` bytes."""
+    rows = [json.dumps(row) for row in bookings(min(2_000, max(1, size // 300)))["result"]]
+    chosen: list[str] = []
+    length = 0
+    while not chosen or length + len(rows[0]) // 2 < size:
+        chosen.append(rows[len(chosen) % len(rows)])
+        length += len(chosen[-1]) + 2
+    return "[" + ", ".join(chosen) + "]"
+
+
+def _log(size: int) -> str:
+    lines = log(min(10_000, max(10, size // 80)))
+    return (lines * (size // len(lines) + 1))[:size]
+
+
+def main() -> None:
+    for line in sys.stdin.buffer:
+        message = json.loads(line)
+        if "id" not in message or "method" not in message:
+            continue
+        head = b'{"jsonrpc":"2.0","id":' + json.dumps(message["id"]).encode() + b","
+        for part in (head, _answer(message), b"}\n"):
+            sys.stdout.buffer.write(part)
+        sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    main()
