@@ -30,6 +30,8 @@ _IDLE_GRACE_SECONDS: Final = 1.0
 """For a server to end by itself. Clients give us about two seconds before they get rough."""
 _BUSY_GRACE_SECONDS: Final = 30.0
 """For answers under way when a client has closed its side but still reads."""
+_LOOK_SECONDS: Final = 0.02
+_MAX_LOOKS: Final = 100
 _MAX_BACKLOG_BYTES: Final = 64 << 20
 """What may wait for a client that does not read, before we stop listening to it too."""
 
@@ -132,12 +134,20 @@ class StdioGateway:
     # Messages
 
     def _from_client(self, line: Line) -> None:
-        self._do(self.session.from_client(line))
+        try:
+            self._do(self.session.from_client(line))
+        except Exception as error:  # noqa: BLE001  # one message must not cost the session its life
+            self._log.write("internal_error", {"side": "client", "error": repr(error)[:200]}, "error")
+            self._do(self.session.fail(line, "Headgate failed on this message; its log says why"))
         if self._client.writer.pending_bytes > _MAX_BACKLOG_BYTES:
             self._client.reader.pause()
 
     def _from_upstream(self, line: Line) -> None:
-        self._do(self.session.from_upstream(line))
+        try:
+            self._do(self.session.from_upstream(line))
+        except Exception as error:  # noqa: BLE001  # one message must not cost the session its life
+            self._log.write("internal_error", {"side": "upstream", "error": repr(error)[:200]}, "error")
+            self._do(self.session.give_up_on(line, "Headgate failed on this answer; its log says why"))
 
     def _do(self, actions: list[Action]) -> None:
         for action in actions:
@@ -159,10 +169,8 @@ class StdioGateway:
         elif self._upstream is None:
             self._revive_for(action)
         elif action.expects_answer and self._upstream.is_stuck:
-            stuck, self._upstream = self._upstream, None
-            self._spawn_task(stuck.end(0.0))
-            self._note_death(f"the upstream {self._name} was in an answer without end and had to be stopped")
-            self._revive_for(action)
+            self._starting = [action]
+            self._spawn_task(self._unstick(self._upstream))
         else:
             self._upstream.send(action.data)
 
@@ -216,8 +224,24 @@ class StdioGateway:
         self._starting = [action]
         self._spawn_task(self._restart())
 
+    async def _unstick(self, upstream: StdioUpstream) -> None:
+        """It is in the middle of an answer that was refused: let it come to an end, or end it."""
+        for _ in range(_MAX_LOOKS):
+            await asyncio.sleep(_LOOK_SECONDS)
+            if self._upstream is not upstream or not upstream.is_stuck:
+                break
+        else:
+            self._upstream = None
+            self._note_death(f"the upstream {self._name} was in an answer without end and had to be stopped")
+            self._spawn_task(upstream.end(0.0))
+        if self._upstream is None:
+            await self._restart()
+            return
+        waiting, self._starting = self._starting or [], None
+        for action in waiting:
+            self._upstream.send(action.data)
+
     async def _restart(self) -> None:
-        waiting: list[ToUpstream] = []
         try:
             await self._adopt(await asyncio.get_running_loop().run_in_executor(None, spawn, self._command))
             self._log.write("upstream_restarted", {"upstream": self._name})

@@ -114,7 +114,7 @@ def _repeated_blocks(data: bytes, start: int, length: int) -> list[int]:
     return (suspects[repeated] * BLOCK_BYTES).tolist()
 
 
-def tokens_by_block(data: bytes, family: str, block_bytes: int) -> list[float]:
+def tokens_by_block(data: bytes, family: str, block_bytes: int) -> "array[float]":
     """The estimate of each block of a text; its size is a multiple of BLOCK_BYTES."""
     import numpy as np
 
@@ -135,4 +135,4 @@ def tokens_by_block(data: bytes, family: str, block_bytes: int) -> list[float]:
             units[first + at // block_bytes] += table.corrections[data[start + at]]
     # Some weights are negative, but no text is cheaper than o200k's longest run of spaces.
     lengths = np.minimum(block_bytes, len(data) - np.arange(len(units)) * block_bytes)
-    return np.maximum(units / UNITS_PER_TOKEN, lengths / 128).tolist()
+    return array("d", np.maximum(units / UNITS_PER_TOKEN, lengths / 128).tobytes())

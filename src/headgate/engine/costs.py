@@ -1,5 +1,6 @@
 """How the cost of a long text grows along it, so that a cut can be placed without counting anything twice."""
 
+from array import array
 from bisect import bisect_right
 from functools import cached_property
 from itertools import accumulate
@@ -46,14 +47,18 @@ class CostCurve:
         return self._sums[block] + (self._sums[block + 1] - self._sums[block]) * rest / BLOCK
 
 
-def _block_sums(data: bytes, estimator: Estimator) -> list[float]:
+def _block_sums(data: bytes, estimator: Estimator) -> "array[float]":
+    """An array: as a list of numbers it would take a sixth of the memory of the text."""
+    sums = array("d", [0.0])
     if estimator.family == "chars4":
-        blocks = [min(BLOCK, len(data) - at) * 0.3 for at in range(0, len(data), BLOCK)]
-        return [0.0, *accumulate(blocks)]
-    return [0.0, *accumulate(tokens_by_block(data, estimator.family, BLOCK))]
+        blocks = (min(BLOCK, len(data) - at) * 0.3 for at in range(0, len(data), BLOCK))
+    else:
+        blocks = tokens_by_block(data, estimator.family, BLOCK)
+    sums.extend(accumulate(blocks))
+    return sums
 
 
-def _scale(data: bytes, sums: list[float], estimator: Estimator) -> float:
+def _scale(data: bytes, sums: "array[float]", estimator: Estimator) -> float:
     """The highest ratio of ceiling to table over a few slices: a cut by it seldom has to be taken back."""
     blocks = len(sums) - 1
     width = min(_SLICE_BLOCKS, blocks)

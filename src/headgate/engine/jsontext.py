@@ -46,6 +46,8 @@ class Children:
         return len(self.starts)
 
     def shifted(self, by: int) -> "Children":
+        if not by:
+            return self
         return Children([at + by for at in self.starts], [at + by for at in self.ends], self.keys)
 
 
@@ -185,10 +187,14 @@ def _object_children(raw: bytes, base: int) -> Children:
 
 def _array_children(raw: bytes, base: int) -> Children:
     lengths = [len(memoryview(element)) for element in _open(_elements.decode, raw)]
-    if sum(lengths) + max(len(lengths) - 1, 0) + 2 == len(raw):
-        # No white space between elements (the usual case): positions follow from the lengths alone.
-        edges = list(accumulate((length + 1 for length in lengths), initial=base))[1:]
-        return Children(list(map(sub, edges, lengths)), edges, None)
+    spread = len(raw) - sum(lengths) - 2
+    for gap in (1, 2):
+        # A comma between elements, or a comma and a space, as most write it: positions follow from the lengths.
+        if spread == gap * max(len(lengths) - 1, 0):
+            ends = list(accumulate((length + gap for length in lengths), initial=1 - gap))[1:]
+            starts = list(map(sub, ends, lengths))
+            if gap == 1 or _are_apart_by_comma_and_space(raw, starts):
+                return Children(starts, ends, None).shifted(base)
     starts: list[int] = []
     ends: list[int] = []
     at = raw.index(b"[") + 1
@@ -201,6 +207,15 @@ def _array_children(raw: bytes, base: int) -> Children:
         at += length
         ends.append(base + at)
     return Children(starts, ends, None)
+
+
+def _are_apart_by_comma_and_space(raw: bytes, starts: list[int]) -> bool:
+    byte = raw.__getitem__
+    return (
+        set(map(byte, [at - 2 for at in starts[1:]])) <= {0x2C}
+        and set(map(byte, [at - 1 for at in starts[1:]])) <= {0x20}
+        and set(map(byte, starts)).isdisjoint(_BETWEEN)
+    )
 
 
 def _key_starts(raw: bytes, base: int, values: list[bytes]) -> list[int]:

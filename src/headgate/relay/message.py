@@ -56,25 +56,31 @@ class Garbage:
 
 _one: Final = msgspec.json.Decoder(Message)
 _many: Final = msgspec.json.Decoder(list[msgspec.Raw])
+_object: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def read(line: bytes | bytearray) -> Message | list[msgspec.Raw] | Opaque | Garbage:
     try:
         return _one.decode(line)
     except msgspec.ValidationError:
-        return _read_other(line)
+        pass
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         return Garbage(str(error))
+    return _read_other(line)
 
 
 def _read_other(line: bytes | bytearray) -> list[msgspec.Raw] | Opaque | Garbage:
-    match line.lstrip()[:1]:
-        case b"[":
-            return _many.decode(line)
-        case b"{":
-            return Opaque()
-        case _:
-            return Garbage("a JSON value that is no object")
+    try:
+        match line.lstrip()[:1]:
+            case b"[":
+                return _many.decode(line)
+            case b"{":
+                _object.decode(line)  # a wrong member was found before the end: is the rest JSON at all?
+                return Opaque()
+            case _:
+                return Garbage("a JSON value that is no object")
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        return Garbage(str(error))
 
 
 def read_leniently(line: bytes | bytearray) -> bytes | None:

@@ -465,6 +465,11 @@ class Session:
             return []
         return [ToClient(b"[" + b",".join(answers) + b"]" if isinstance(message, list) else answers[0])]
 
+    def give_up_on(self, line: Line, reason: str) -> list[Action]:
+        """What the caller gets whose answer could not be handled."""
+        key = _normal(rpc.guess_id(line))
+        return [ToClient(self._give_up(key, reason))] if key else []
+
     def _give_up(self, key: bytes, reason: str) -> bytes:
         call = self._pending.pop(_normal(key), None)
         return rpc.failure(call.id if call else key, rpc.UPSTREAM_GONE, reason)

@@ -10,8 +10,8 @@ from headgate.engine.source import Source, Text
 
 MAX_BYTES: Final = 12 << 20
 """Up to here all of it is looked at: 10 MB take 0.1 to 0.5 s."""
-_SAMPLE_BYTES: Final = 5 << 20
-_WINDOWS: Final = 40
+_SAMPLE_BYTES: Final = 3 << 20
+_WINDOWS: Final = 30
 _MAX_ALARMS: Final = 2_000
 """More are no exception any more, and the windows show them."""
 _ALARM: Final = (
