@@ -5,7 +5,6 @@ from pathlib import Path
 
 from bench.generators import hostile, samples
 from bench.report import Row
-from headgate.protection import Protection
 from headgate.engine import jsontext
 from headgate.engine.cursor import Binding, KeyRing
 from headgate.engine.policy import Policy
@@ -15,6 +14,7 @@ from headgate.engine.reply import Reply
 from headgate.engine.request import Request
 from headgate.engine.source import Source
 from headgate.engine.tokens import Estimator
+from headgate.protection import Protection
 from headgate.store import MemoryStore
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"

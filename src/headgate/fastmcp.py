@@ -112,7 +112,7 @@ class HeadgateMiddleware(ToolInjectionMiddleware):
         if rule.hidden:
             raise NotFoundError(f"Unknown tool: {name!r}")
         arguments = b"" if rule.rollout_percent >= 100 else to_json(context.message.arguments, fallback=str)
-        if not results.is_protected(rule, name, arguments):
+        if not rule.protects(name, arguments):
             return await self._decide(context, call_next)
         try:
             result = await self._decide(context, call_next)
@@ -178,10 +178,10 @@ class HeadgateMiddleware(ToolInjectionMiddleware):
     ) -> bytes | None:
         """What is sent instead of an answer; None if it goes out as it is."""
         raw, schema = _wire(sent), b""
-        if context and rule.output_schema != "drop" and results.may_be_large(raw, rule.policy):
+        if context and rule.output_schema != "drop" and rule.may_be_large(raw):
             promised = await context.fastmcp.get_tool(tool)
             schema = encode(promised.output_schema) if promised and promised.output_schema else b""
-        bound = partial(results.bound_safely, raw, rule, schema=schema)
+        bound = partial(results.bound_result, raw, rule, schema=schema)
         bounded = await self._through(raw, tool, rule, bound)
         if bounded is None and rule.annotate:
             return results.annotated(raw, results.untouched_record(raw, rule))
@@ -196,10 +196,10 @@ class HeadgateMiddleware(ToolInjectionMiddleware):
     async def _through(
         self, raw: bytes, tool: str, rule: ToolRule, bound: Callable[[results.Hold], results.Bounded | None]
     ) -> bytes | None:
-        if not rule.reads_everything and not results.may_be_large(raw, rule.policy):
+        if not rule.reads_everything and not rule.may_be_large(raw):
             return None
         binding = Binding(_principal(), _UPSTREAM, tool)
-        hold = results.holding(self._protection, binding, self._clock())
+        hold = self._protection.holding(binding, self._clock())
         bounded = await to_thread.run_sync(bound, hold) if len(raw) > _THREAD_BYTES else bound(hold)
         if bounded is not None:
             _log.info("reduced an answer of %s from %d to %d bytes", tool, len(raw), len(bounded.raw))

@@ -3,6 +3,7 @@
 import os
 import secrets
 from base64 import b64decode
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -50,6 +51,10 @@ class Protection:
             source.as_text, plain, lambda view, at: held.issue(replace(view, scope="text"), at)
         ).first()
         return reply and replace(reply, record=reply.record | {"degraded": True})
+
+    def holding(self, binding: Binding, now: float) -> "Callable[[bytes, Policy], Reply | None]":
+        """`protect` for one caller and tool, within whatever policy an answer needs."""
+        return lambda data, policy: replace(self, policy=policy).protect(data, binding, now)
 
     def select(self, data: bytes, binding: Binding, request: Request, now: float) -> Reply:
         """A reply to a request about an answer that is not held yet."""

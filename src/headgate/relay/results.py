@@ -5,15 +5,13 @@ structure is held as it is, so that a walk gives back just that; several are hel
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from hashlib import blake2b
+from dataclasses import dataclass
 from typing import Any, Final
 
-from headgate.engine.cursor import Binding
-from headgate.engine.policy import MIN_BUDGET, Policy
+from headgate.engine.policy import Policy
 from headgate.engine.reply import Reply, budget_fields
-from headgate.protection import Protection
 from headgate.relay import keeping
+from headgate.relay.choice import Choice, choose, for_schema
 from headgate.relay.message import Json, encode, quoted, text_of
 from headgate.relay.rules import ToolRule
 from headgate.relay.slots import (
@@ -21,7 +19,6 @@ from headgate.relay.slots import (
     block_slot,
     close_list,
     close_object,
-    is_json,
     message_slot,
     open_list,
     open_object,
@@ -49,10 +46,6 @@ _APART: Final = frozenset(
 )
 """Members that are slots of their own, or that no model reads. `_meta` is for the client alone."""
 _LIGHT_BYTES: Final = 200
-_SECOND_NOTICE: Final = 250
-"""Tokens for a notice that stands in the structured data as well, and for the quotes around a text there."""
-_LIGHT_SHARE: Final = 4
-"""Texts beside the heaviest one stay if together they take no more than one part in so many of the budget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +54,18 @@ class Bounded:
     reply: Reply
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    document: bytes
-    held: frozenset[int]
-    policy: Policy
-
-
 def bound_result(raw: Json, rule: ToolRule, hold: Hold, schema: bytes = b"") -> Bounded | None:
-    """The answer to a tools/call, resources/read, prompts/get or for a task; None if it goes out as it came."""
+    """The answer to a tools/call, resources/read, prompts/get or for a task; None if it goes out as it came.
+
+    Whatever we get wrong about its shape, it stays bounded: then it is held as plain text.
+    """
+    try:
+        return _bound_result(raw, rule, hold, schema)
+    except Exception:  # noqa: BLE001  # the boundary of one answer: it must not cost the others theirs
+        return _bound_scalar(raw, rule.policy, hold)
+
+
+def _bound_result(raw: Json, rule: ToolRule, hold: Hold, schema: bytes = b"") -> Bounded | None:
     members = open_object(raw)
     if members is None:
         return _bound_scalar(raw, rule.policy, hold)
@@ -106,7 +102,7 @@ def _bound_tool_result(members: dict[str, Json], rule: ToolRule, hold: Hold, sch
     if structured == b"null":
         structured = b""
     is_kept = bool(schema or structured) and rule.output_schema != "drop"
-    policy = _for_schema(rule) if is_kept else rule.policy
+    policy = for_schema(rule) if is_kept else rule.policy
     same = _what_repeats(slots, structured) if structured else None
     if structured and same is None:
         slots.append(Slot("structuredContent", False, structured, bytes(structured)))
@@ -115,7 +111,7 @@ def _bound_tool_result(members: dict[str, Json], rule: ToolRule, hold: Hold, sch
         for name, value in members.items()
         if name not in _APART and len(value) > _LIGHT_BYTES
     ]
-    choice = _choose(slots, policy, same)
+    choice = choose(slots, policy, same)
     reply = choice and hold(choice.document, choice.policy)
     if choice is None or reply is None:
         return None
@@ -145,7 +141,7 @@ def _what_repeats(slots: list[Slot], structured: Json) -> tuple[bytes, frozenset
     return None
 
 
-def _replace_content(members: dict[str, Json], slots: list[Slot], choice: _Choice, reply: Reply) -> None:
+def _replace_content(members: dict[str, Json], slots: list[Slot], choice: Choice, reply: Reply) -> None:
     payload = _text_block(reply.payload)
     content: list[Json] = []
     later: list[Json] = []
@@ -184,7 +180,7 @@ def _bound_listed(
     if values is None:
         return None
     slots = [make_slot(raw) for raw in values]
-    choice = _choose(slots, rule.policy)
+    choice = choose(slots, rule.policy)
     reply = choice and hold(choice.document, choice.policy)
     if choice is None or reply is None:
         return None
@@ -221,9 +217,15 @@ def _bound_task(members: dict[str, Json], rule: ToolRule, hold: Hold) -> Bounded
 
 def bound_error(raw: Json, rule: ToolRule, hold: Hold) -> Bounded | None:
     """A JSON-RPC error: servers put whole traces into its message or its data."""
-    members = open_object(raw)
-    if members is None:
-        return _bound_scalar(raw, rule.policy, hold)
+    try:
+        return _bound_error(raw, rule, hold)
+    except Exception:  # noqa: BLE001  # the boundary of one answer, as above
+        reply = hold(bytes(raw), rule.policy)
+        return reply and Bounded(encode({"code": -32603, "message": _clean(reply.text)}), reply)
+
+
+def _bound_error(raw: Json, rule: ToolRule, hold: Hold) -> Bounded | None:
+    members = open_object(raw) or {"message": raw}
     message = members.get("message", b"")
     text = text_of(message) if message[:1] == b'"' else bytes(message)
     slots = [Slot("message", False, message, text)]
@@ -232,7 +234,7 @@ def bound_error(raw: Json, rule: ToolRule, hold: Hold) -> Bounded | None:
         for name, value in members.items()
         if name not in ("message", "code")
     ]
-    choice = _choose(slots, rule.policy)
+    choice = choose(slots, rule.policy)
     reply = choice and hold(choice.document, choice.policy)
     if choice is None or reply is None:
         return None
@@ -258,95 +260,6 @@ def as_tool_result(reply: Reply, extra: dict[str, Json] | None = None) -> bytes:
     return _with_record({"content": content, **(extra or {})}, reply)
 
 
-# What to hold
-
-
-def _choose(
-    slots: list[Slot], policy: Policy, same: tuple[bytes, frozenset[int]] | None = None
-) -> _Choice | None:
-    """What of an answer to hold, and within which policy; None if all of it surely fits."""
-    estimator = policy.estimator
-    texts = [index for index, slot in enumerate(slots) if slot.text]
-    least = min(policy.text_threshold, policy.list_threshold, policy.object_threshold)
-    bound = sum(estimator.bound_of(slots[index].text) for index in texts)
-    media = sum(slot.media_tokens for slot in slots)
-    if bound <= least and bound + media <= policy.hard_cap and not policy.compact:
-        return None
-    kept_media, overflow = _media_that_fits(slots, policy.hard_cap - min(bound, least))
-    if overflow or not texts:
-        return _compose(slots, [*texts, *overflow], _less(policy, 0, kept_media)) if overflow else None
-    if same is not None:
-        document, held = same
-    else:
-        heaviest = max(texts, key=lambda index: len(slots[index].text))
-        document, held = slots[heaviest].alone, frozenset((heaviest,))
-    rest = b"\n".join(slots[index].text for index in texts if index not in held)
-    beside = estimator.ceiling(rest) if 0 < len(rest) <= 8 * least else len(rest)
-    if beside * _LIGHT_SHARE > least or least - beside < MIN_BUDGET <= beside:
-        return _compose(slots, texts, _less(policy, 0, kept_media))
-    return _Choice(document, held, _less(policy, beside, kept_media))
-
-
-def _media_that_fits(slots: list[Slot], room: int) -> tuple[int, list[int]]:
-    """Tokens of the images that stay, and which of them do not fit any more."""
-    spent, overflow = 0, list[int]()
-    for index, slot in enumerate(slots):
-        if not slot.media_tokens:
-            continue
-        if spent + slot.media_tokens > room:
-            overflow.append(index)
-        else:
-            spent += slot.media_tokens
-    return spent, overflow
-
-
-def _compose(slots: list[Slot], held: list[int], policy: Policy) -> _Choice:
-    """Several heavy slots as one JSON document, each where it stood."""
-    lists: dict[str, list[Json]] = {}
-    members: dict[str, Json] = {}
-    for index in sorted(held):
-        slot = slots[index]
-        if slot.listed:
-            lists.setdefault(slot.member, []).append(slot.document)
-            members[slot.member] = b""
-        else:
-            members[slot.member] = slot.text if is_json(slot.text) else slot.raw
-    members |= {name: close_list(values) for name, values in lists.items()}
-    return _Choice(close_object(members), frozenset(held), policy)
-
-
-def _less(policy: Policy, beside: int, media: int) -> Policy:
-    """What is left for a reply beside other texts, and under the hard cap beside images."""
-    if not beside and policy.hard_cap - media >= max(policy.list_threshold, policy.object_threshold):
-        return policy
-    cap = max(policy.hard_cap - media - beside, MIN_BUDGET)
-
-    def left(threshold: int) -> int:
-        return max(min(threshold - beside, cap), MIN_BUDGET)
-
-    return _with_thresholds(policy, cap, left)
-
-
-def _for_schema(rule: ToolRule) -> Policy:
-    """A relaxed reply is sent twice, as text and as structured data; of a kept one only the notice is."""
-    policy = rule.policy
-    if rule.output_schema == "relax":
-        return _with_thresholds(policy, policy.hard_cap // 2, lambda tokens: max(tokens // 2, MIN_BUDGET))
-    plain = replace(policy, form="json", highlights=False)
-    return _less(plain, _SECOND_NOTICE, 0)
-
-
-def _with_thresholds(policy: Policy, cap: int, change: Callable[[int], int]) -> Policy:
-    return replace(
-        policy,
-        hard_cap=cap,
-        list_threshold=change(policy.list_threshold),
-        object_threshold=change(policy.object_threshold),
-        mapped_object_threshold=change(policy.mapped_object_threshold),
-        text_threshold=change(policy.text_threshold),
-    )
-
-
 # Writing
 
 
@@ -368,37 +281,6 @@ def annotated(raw: Json, record: dict[str, Any]) -> bytes:
     meta = open_object(members.get("_meta", b"{}")) or {}
     members["_meta"] = close_object({**meta, RECORD: encode(record)})
     return close_object(members)
-
-
-# For whoever bounds an answer
-
-
-def is_protected(rule: ToolRule, tool: str, arguments: bytes) -> bool:
-    """Whether a call is among those that are protected; the same call always fares alike."""
-    if not rule.enabled or rule.rollout_percent >= 100:
-        return rule.enabled
-    drawn = blake2b(tool.encode() + b"\0" + arguments, digest_size=4).digest()
-    return int.from_bytes(drawn, "big") % 100 < rule.rollout_percent
-
-
-def may_be_large(raw: bytes | bytearray, policy: Policy) -> bool:
-    """Whether an answer might be over its budget; what surely is not need not be opened."""
-    least = min(policy.text_threshold, policy.list_threshold, policy.object_threshold)
-    return len(raw) > 3 * least or policy.estimator.bound_of(raw) > least
-
-
-def holding(protection: Protection, binding: Binding, now: float) -> Hold:
-    """Holds for one caller and tool."""
-    return lambda document, policy: replace(protection, policy=policy).protect(document, binding, now)
-
-
-def bound_safely(raw: bytes, rule: ToolRule, hold: Hold, schema: bytes = b"") -> Bounded | None:
-    """Whatever we get wrong about the shape of an answer, it stays bounded: then it is held as plain text."""
-    try:
-        return bound_result(raw, rule, hold, schema)
-    except Exception:  # noqa: BLE001  # the boundary of one answer: it must not cost the others theirs
-        reply = hold(raw, rule.policy)
-        return reply and Bounded(as_tool_result(reply), reply)
 
 
 def untouched_record(raw: bytes, rule: ToolRule) -> dict[str, Any]:

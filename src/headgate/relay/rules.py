@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Final, Literal
 
 from headgate.engine.policy import Policy
@@ -29,6 +30,19 @@ class ToolRule:
     def reads_everything(self) -> bool:
         """Whether even a small answer must be looked at."""
         return self.annotate or self.policy.compact
+
+    def protects(self, tool: str, arguments: bytes) -> bool:
+        """Whether a call is among those that are protected."""
+        if not self.enabled or self.rollout_percent >= 100:
+            return self.enabled
+        drawn = blake2b(tool.encode() + b"\0" + arguments, digest_size=4).digest()
+        return int.from_bytes(drawn, "big") % 100 < self.rollout_percent
+
+    def may_be_large(self, raw: bytes | bytearray) -> bool:
+        """Whether an answer might be over its budget; what surely is not need not be opened."""
+        policy = self.policy
+        least = min(policy.text_threshold, policy.list_threshold, policy.object_threshold)
+        return len(raw) > 3 * least or policy.estimator.bound_of(raw) > least
 
 
 class Rules:

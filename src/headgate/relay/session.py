@@ -7,7 +7,6 @@ capability to have them, calls of our own tool, and answers over their budget.
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
@@ -15,9 +14,9 @@ import msgspec
 from headgate.errors import BadRequest, ClientError
 from headgate.relay import message as rpc
 from headgate.relay.catalog import Catalog
-from headgate.relay.message import NOTHING, Garbage, Json, Message, Opaque
-from headgate.relay.read_tool import check_arguments
-from headgate.relay.rules import Rules, ToolRule
+from headgate.relay.message import NOTHING, Garbage, Message, Opaque
+from headgate.relay.read_tool import read_on
+from headgate.relay.rules import Rules
 
 if TYPE_CHECKING:
     from headgate.engine.policy import Policy
@@ -148,7 +147,9 @@ class Session:
             if rule.hidden:
                 return [ToClient(rpc.failure(message.key, rpc.INVALID_PARAMS, f"Unknown tool: {name[:100]}"))]
             arguments = params.arguments if params else NOTHING
-            call = Call(message.key, method, self.rules, name, protected=_is_protected(rule, name, arguments))
+            call = Call(
+                message.key, method, self.rules, name, protected=rule.protects(name, bytes(arguments))
+            )
         elif method in MEASURED:
             call = Call(message.key, method, self.rules, method, protected=self.rules.of(method).enabled)
         elif method == "tools/list":
@@ -211,24 +212,15 @@ class Session:
         return [note, ToClient(rpc.answer(message.key, result))]
 
     def _reading(self, arguments: msgspec.Raw, *, modern: bool) -> tuple[bytes, Note]:
-        from headgate.engine.request import parse_request
         from headgate.relay.results import as_tool_result
 
         try:
             given = msgspec.json.decode(arguments, type=dict[str, Any]) if arguments is not NOTHING else {}
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise BadRequest('the arguments must be an object, such as {"cursor": "…"}') from None
-        given = {name: value for name, value in given.items() if value is not None and value != ""}
-        if wrong := check_arguments(given):
-            raise BadRequest(wrong)
-        protection = self._protection()
-        cursor: str = given.pop("cursor").strip()
-        binding = protection.owner(cursor, self._principal, self._upstream)
-        policy = self.rules.of(binding.tool).policy
-        request = parse_request(form=given.pop("format", None), max_limit=policy.max_page_size, **given)
-        bound = replace(protection, policy=policy, ttl_seconds=self.rules.ttl_seconds)
-        reply = bound.read(cursor, binding, request, self._clock())
-        note = Note("read", {"tool": binding.tool} | _summary(reply))
+        who = {"principal": self._principal, "upstream": self._upstream}
+        reply, tool = read_on(given, self.rules, self._protection(), **who, now=self._clock())
+        note = Note("read", {"tool": tool} | _summary(reply))
         return as_tool_result(reply, {"resultType": b'"complete"'} if modern else None), note
 
     # From the upstream
@@ -245,9 +237,7 @@ class Session:
 
     def _from_upstream(self, message: Message, line: Line) -> list[Action]:
         if message.method:
-            if message.method == "notifications/tasks" and self._may_be_large(
-                self.rules.of("tasks/get"), line
-            ):
+            if message.method == "notifications/tasks" and self.rules.of("tasks/get").may_be_large(line):
                 return self._task_note(message, line)
             return [ToClient(line)]
         call = self._pending.pop(_normal(message.key), None)
@@ -267,54 +257,25 @@ class Session:
 
     def _bounded(self, message: Message, rules: Rules, tool: str, line: Line) -> list[Action]:
         rule = rules.of(tool)
-        if not rule.reads_everything and not self._may_be_large(rule, line):
+        if not rule.reads_everything and not rule.may_be_large(line):
             return [ToClient(line)]
         from headgate.relay import results
 
         schema = self._catalog.schemas.get(tool, b"")
-        raw = memoryview(message.result)
-        key = message.key
-        bounded = self._guarded(raw, rules, tool, lambda hold: results.bound_result(raw, rule, hold, schema))
+        raw, key = memoryview(message.result), message.key
+        bounded = results.bound_result(raw, rule, self._hold(rules, tool), schema)
         if bounded is not None:
             return [_noted(bounded, tool, len(line)), ToClient(rpc.answer(key, bounded.raw))]
         if rule.annotate and bytes(raw[:1]) == b"{":
-            record = self._untouched_record(raw, rule)
+            record = results.untouched_record(bytes(raw), rule)
             return [ToClient(rpc.answer(key, results.annotated(raw, record)))]
         return [ToClient(line)]
 
-    def _may_be_large(self, rule: ToolRule, line: Line) -> bool:
-        policy = rule.policy
-        least = min(policy.text_threshold, policy.list_threshold, policy.object_threshold)
-        return len(line) > 3 * least or policy.estimator.bound_of(line) > least
-
-    def _guarded(
-        self, raw: Json, rules: Rules, tool: str, bound: "Callable[[Any], Bounded | None]"
-    ) -> "Bounded | None":
-        """Whatever we get wrong about the shape of an answer, it stays bounded: then it is held as plain text."""
-        from headgate.relay import results
-
-        hold = self._hold(rules, tool)
-        try:
-            return bound(hold)
-        except Exception:  # noqa: BLE001  # the boundary of one answer: it must not cost the others theirs
-            reply = hold(bytes(raw), rules.of(tool).policy)
-            return reply and results.Bounded(results.as_tool_result(reply), reply)
-
     def _hold(self, rules: Rules, tool: str) -> "Callable[[bytes, Policy], Reply | None]":
-        def hold(document: bytes, policy: "Policy") -> "Reply | None":
-            from headgate.engine.cursor import Binding
+        from headgate.engine.cursor import Binding
 
-            binding = Binding(self._principal, self._upstream, tool)
-            protection = replace(self._protection(), policy=policy, ttl_seconds=rules.ttl_seconds)
-            return protection.protect(document, binding, self._clock())
-
-        return hold
-
-    def _untouched_record(self, raw: Json, rule: ToolRule) -> dict[str, Any]:
-        from headgate.engine.reply import budget_fields
-
-        estimator = rule.policy.estimator
-        return {"kind": "untouched"} | budget_fields(estimator.count(bytes(raw)), rule.policy.list_threshold)
+        protection = replace(self._protection(), ttl_seconds=rules.ttl_seconds)
+        return protection.holding(Binding(self._principal, self._upstream, tool), self._clock())
 
     def _failed(self, message: Message, call: Call, line: Line) -> list[Action]:
         if call.method == "tools/list" and _error_code(message.error) == rpc.METHOD_NOT_FOUND:
@@ -326,12 +287,12 @@ class Session:
         return self._bounded_error(message, call.rules, call.tool or call.method, line)
 
     def _bounded_error(self, message: Message, rules: Rules, tool: str, line: Line) -> list[Action]:
-        if not self._may_be_large(rules.of(tool), line):
+        if not rules.of(tool).may_be_large(line):
             return [ToClient(line)]
         from headgate.relay import results
 
         raw, key = memoryview(message.error), message.key
-        bounded = self._guarded(raw, rules, tool, lambda hold: results.bound_error(raw, rules.of(tool), hold))
+        bounded = results.bound_error(raw, rules.of(tool), self._hold(rules, tool))
         if bounded is None:
             return [ToClient(line)]
         data = b'{"jsonrpc":"2.0","id":' + key + b',"error":' + bounded.raw + b"}"
@@ -341,7 +302,7 @@ class Session:
         if self._waiting is not None and message.key == _REVIVAL % self._revivals:
             return self._revived(message)
         tool = ""
-        if not self._may_be_large(self.rules.of(tool), line):
+        if not self.rules.of(tool).may_be_large(line):
             return [ToClient(line)]
         if message.error is not NOTHING:
             return self._bounded_error(message, self.rules, tool, line)
@@ -357,7 +318,7 @@ class Session:
 
         raw, tool = memoryview(message.params), "tasks/get"
         rule = self.rules.of(tool)
-        bounded = self._guarded(raw, self.rules, tool, lambda hold: results.bound_result(raw, rule, hold))
+        bounded = results.bound_result(raw, rule, self._hold(self.rules, tool))
         if bounded is None or not rule.enabled:
             return [ToClient(line)]
         data = b'{"jsonrpc":"2.0","method":"notifications/tasks","params":' + bounded.raw + b"}"
@@ -404,7 +365,7 @@ class Session:
             return []
         strict = rpc.read_leniently(line)
         if strict is not None:
-            if not self._may_be_large(self.rules.of(""), line):
+            if not self.rules.of("").may_be_large(line):
                 self._forget(strict)
                 return [ToClient(line)]
             return self.from_upstream(strict)
@@ -530,13 +491,6 @@ def _error_code(raw: msgspec.Raw) -> int:
         return int(msgspec.json.decode(raw, type=dict[str, Any]).get("code", 0))
     except (msgspec.DecodeError, TypeError, ValueError, RecursionError):
         return 0
-
-
-def _is_protected(rule: ToolRule, tool: str, arguments: msgspec.Raw) -> bool:
-    if not rule.enabled or rule.rollout_percent >= 100:
-        return rule.enabled
-    drawn = blake2b(tool.encode() + b"\0" + bytes(arguments), digest_size=4).digest()
-    return int.from_bytes(drawn, "big") % 100 < rule.rollout_percent
 
 
 def _refusal(text: str, *, modern: bool) -> bytes:
