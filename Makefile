@@ -10,7 +10,7 @@ NPM_OPTIONS := --silent --ignore-scripts --omit=optional --no-audit --no-fund --
 
 .PHONY: run test lint unit wheel bench fuzz docs lock clean
 
-run: $(READY)  ## the engine on a bundled sample, before and after
+run: $(READY)  ## a server with large answers, directly and behind Headgate
 	$(BIN)/headgate demo
 
 test: lint unit wheel  ## everything CI runs

@@ -5,9 +5,14 @@ import os
 import sys
 import tomllib
 from collections.abc import Iterator
+from dataclasses import MISSING, is_dataclass
 from pathlib import Path
 
 from headgate.cli.commands import build_parser
+from headgate.config.declarations import Config, ContextProtection, Override, Upstream
+from headgate.config.loading import variables
+from headgate.config.options import Key, keys_of
+from headgate.config.showing import example, written
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -44,7 +49,72 @@ def cli_page() -> str:
     return "\n".join(parts)
 
 
-PAGES = {"docs/requirements.md": requirements_page, "docs/reference/cli.md": cli_page}
+def config_page() -> str:
+    parts = [
+        "# Configuration",
+        "",
+        "Generated from the declarations by `make docs`; do not edit. A file is YAML or JSON; `headgate check FILE` says",
+        "what is wrong with it, with the key and line, and what is in force with it. Unknown keys are errors. Values come",
+        "from the defaults, then the file, then the environment, then the command line (`--set KEY=VALUE`). Changes of the",
+        "file apply at once, except where it says *restart*.",
+        "",
+    ]
+    for title, intro, declaration, path in (
+        ("At the top", "", Config, ()),
+        (
+            "`context_protection`",
+            "How answers are kept within their budget.",
+            ContextProtection,
+            ("context_protection",),
+        ),
+        ("`upstreams.NAME`", "A server behind Headgate.", Upstream, ("upstreams", "NAME")),
+        (
+            "Rules: `tools.PATTERN`, `endpoints.PATH`",
+            "For some tools or endpoints only; a key that is not given is as set for all. `*` in a pattern stands for "
+            "anything; of several patterns that match, the later wins. Besides tools there are the names "
+            "`resources/read`, `prompts/get`, `tasks/get` and `tasks/result`. `tools:` may also stand at the top of the "
+            "file.",
+            Override,
+            ("context_protection", "tools", "PATTERN"),
+        ),
+    ):
+        parts += [
+            f"## {title}",
+            "",
+            *([intro, ""] if intro else []),
+            "| key | default | what it does | variable |",
+            "|---|---|---|---|",
+        ]
+        variables_by_path = {key.path: key.variable for key in variables()}
+        for key in keys_of(declaration, path):
+            if len(key.path) == len(path) + 1:
+                parts.append(_config_row(key, variables_by_path.get(key.path, "")))
+        parts.append("")
+    parts += [
+        "## Other variables",
+        "",
+        "`HEADGATE_CONFIG` names the configuration file. `HEADGATE_STATE_DIR` is where `headgate reduce` keeps what it",
+        "holds. `HEADGATE_CURSOR_KEY` gives keys for cursors (base64, comma separated, the first seals).",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _config_row(key: Key, variable: str) -> str:
+    default = "" if is_dataclass(key.type) or key.default is MISSING else f"`{written(key.default)}`"
+    notes = key.option.doc
+    if key.option.aliases:
+        notes += f"; also `{'`, `'.join(key.option.aliases)}`"
+    if not key.option.reloadable:
+        notes += " (*restart*)"
+    return f"| `{key.path[-1]}` | {default} | {notes} | {f'`{variable}`' if variable else ''} |"
+
+
+PAGES = {
+    "docs/requirements.md": requirements_page,
+    "docs/reference/cli.md": cli_page,
+    "docs/reference/configuration.md": config_page,
+    "config.example.yaml": example,
+}
 
 
 def main() -> int:

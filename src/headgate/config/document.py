@@ -99,7 +99,7 @@ class _Converter:
             return Sequence([self.convert(item, depth + 1) for item in node.value], line)
         if node.id == "mapping":
             return self._mapping(node, depth, line)
-        return Scalar(_joined(node.value), line, node.style is not None)
+        return Scalar(_joined(node.value), line, bool(node.style))
 
     def _mapping(self, node: Any, depth: int, line: int) -> Mapping:
         entries: dict[str, Value] = {}
