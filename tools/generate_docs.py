@@ -70,10 +70,12 @@ def config_page() -> str:
         ("`upstreams.NAME`", "A server behind Headgate.", Upstream, ("upstreams", "NAME")),
         (
             "Rules: `tools.PATTERN`, `endpoints.PATH`",
-            "For some tools or endpoints only; a key that is not given is as set for all. `*` in a pattern stands for "
-            "anything; of several patterns that match, the later wins. Besides tools there are the names "
-            "`resources/read`, `prompts/get`, `tasks/get` and `tasks/result`. `tools:` may also stand at the top of the "
-            "file.",
+            (
+                "For some tools or endpoints only; a key that is not given is as set for all. `*` in a pattern stands for "
+                "anything; of several patterns that match, the later wins. Besides tools there are the names "
+                "`resources/read`, `prompts/get`, `tasks/get` and `tasks/result`. `tools:` may also stand at the top of the "
+                "file."
+            ),
             Override,
             ("context_protection", "tools", "PATTERN"),
         ),

@@ -147,3 +147,25 @@ def test_embedding_vectors_are_left_out_of_pages_and_returned_by_the_walk() -> N
     section = held.ask(path="/facts/3/embedding", form="json")
     assert json.loads(section.content) == facts[3]["embedding"]
     assert rebuilt(held.walk()) == original(data)
+
+
+def test_configured_noise_and_empties_are_left_out_of_pages_and_returned_by_the_walk() -> None:
+    rows = [
+        {
+            "id": n,
+            "title": f"task {n}",
+            "done": None,
+            "labels": [],
+            "_debug": {"trace": "x" * 300},
+            "raw_html": "<p>" * 90,
+        }
+        for n in range(300)
+    ]
+    data = json.dumps(rows).encode()
+    held = Held(data, policy(2_000, strip_empty=True, strip_fields=("_debug", "raw_*")))
+    opening = held.opening()
+    assert opening.record["shown"]["items"] == 50
+    assert "bytes" in opening.content and "done" not in opening.content and "labels" not in opening.content
+    assert "noise left out" in opening.notice
+    assert json.loads(held.ask(path="/3/_debug", form="json").content) == rows[3]["_debug"]
+    assert rebuilt(held.walk()) == original(data)

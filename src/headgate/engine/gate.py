@@ -18,7 +18,7 @@ from headgate.engine.request import Request
 from headgate.engine.search import select_matches
 from headgate.engine.selection import Selection
 from headgate.engine.source import Focus, Position, Source, one_line
-from headgate.engine.strip import has_vector
+from headgate.engine.strip import is_noisy
 from headgate.engine.view import FOCUS, WHOLE, View
 from headgate.engine.walk import Part, Walker
 from headgate.errors import BadRequest
@@ -106,7 +106,7 @@ class Gate:
     def _first_page(self, focus: Focus, budget: int) -> Reply:
         highlights = self._highlights(budget)
         children = self.source.open(focus.node)
-        if self.policy.essential_fields or (children and self._has_vectors(children)):
+        if self.policy.essential_fields or (children and self._is_noisy(children)):
             view = View("focus", condensed=True, fields=self.policy.essential_fields)
             envelope = self._envelope(focus, "<items below>") if focus.pointer else ""
             return self._selection_reply(view, 0, None, budget, highlights, envelope)
@@ -158,10 +158,9 @@ class Gate:
         notice = Notice(f"summary of {count:,} {what}", made.tokens, self.total_tokens, cursor, cursor)
         return self._finish(notice, made.rendered.text, record, budget)
 
-    def _has_vectors(self, children: Children) -> bool:
-        """Judged on the first item: what an embedding store sends has one in every item."""
-        first = self.source.raw(self.source.child(children, 0))
-        return self.policy.strip_vectors and first[:1] == b"{" and has_vector(first)
+    def _is_noisy(self, children: Children) -> bool:
+        """Judged on the first item: what an embedding store sends has a vector in every item."""
+        return is_noisy(self.source.raw(self.source.child(children, 0)), self.policy)
 
     def _first_chunk(self, focus: Focus | None, budget: int) -> Reply:
         envelope = self._envelope(focus, "<text below>") if focus else ""

@@ -29,6 +29,10 @@ class Policy:
     form: str = "auto"
     strip_vectors: bool = True
     """Show the length of an embedding vector instead of its numbers."""
+    strip_empty: bool = False
+    """Leave members out of items that are null or empty."""
+    strip_fields: tuple[str, ...] = ()
+    """Names of members (`*` stands for anything) of which an item shows the size only."""
     essential_fields: tuple[str, ...] = ()
     compact: bool = False
     """Write also what fits in a cheaper lossless form, where that saves at least 15 %."""

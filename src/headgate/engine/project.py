@@ -8,7 +8,7 @@ from headgate.engine import jsontext
 from headgate.engine.policy import Policy
 from headgate.engine.selection import INDEX, Selection, clipped, fit_units, indexed, list_items
 from headgate.engine.source import Source, one_line
-from headgate.engine.strip import strip_vectors
+from headgate.engine.strip import strip
 from headgate.engine.view import View
 from headgate.errors import BadRequest, JsonRefused
 
@@ -82,7 +82,7 @@ def select_fields(source: Source, view: View, start: int, limit: int, room: int,
         kept = (project(items[at], tree, found) or b"{}") if view.fields else items[at]
         if not view.condensed:
             return kept
-        return indexed(strip_vectors(kept) if policy.strip_vectors else kept, at)
+        return indexed(strip(kept, policy), at)
 
     made = fit_units(pick, start, min(limit, len(items) - start), room, policy, is_list=is_list)
     if made is None:
@@ -91,7 +91,7 @@ def select_fields(source: Source, view: View, start: int, limit: int, room: int,
         )
     missing = [name for name in view.fields if not _occurs(name, found, source.data)]
     last = start + made.count
-    what = "chosen fields" if view.fields else "vectors left out"
+    what = "chosen fields" if view.fields else _left_out(policy)
     return Selection(
         kind="page" if is_list else "object",
         label=f"items {start + 1:,}-{last:,} of {len(items):,}, {what}" if is_list else what,
@@ -105,6 +105,10 @@ def select_fields(source: Source, view: View, start: int, limit: int, room: int,
         remark=_missing_remark(missing, items[0]) if missing and not view.condensed else "",
         sections=["/" + INDEX] if view.condensed else [],
     )
+
+
+def _left_out(policy: Policy) -> str:
+    return "noise left out" if policy.strip_empty or policy.strip_fields else "vectors left out"
 
 
 def _occurs(name: str, found: set[str], data: bytes) -> bool:
