@@ -99,10 +99,12 @@ class StdioGateway:
             self._note_death(str(process))
         else:
             await self._adopt(process)
-        await self._client.connect()
-        self._client.writer.on_pressure = self._client_pressure
-        await self._until_over()
-        await self._end()
+        try:
+            await self._client.connect()
+            self._client.writer.on_pressure = self._client_pressure
+            await self._until_over()
+        finally:
+            await self._end()
         return 0 if self._was_up else 1
 
     async def _until_over(self) -> None:

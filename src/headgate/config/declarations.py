@@ -103,7 +103,7 @@ class Upstream:
     """One server behind Headgate."""
 
     command: str = option("", "program that starts it", reloadable=False)
-    args: tuple[str, ...] = option((), "its arguments", reloadable=False)
+    args: tuple[str, ...] = option((), "its arguments", reloadable=False, listed=True)
     env: dict[str, str] = option({}, "environment variables on top of our own", secret=True, reloadable=False)
     cwd: str = option("", "directory to start it in", reloadable=False)
     tools: dict[str, Override] = option({}, "rules by tool name for this server only; they come last")

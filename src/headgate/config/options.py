@@ -17,6 +17,8 @@ class Option:
     maximum: float | None = None
     secret: bool = False
     reloadable: bool = True
+    listed: bool = False
+    """Whether it must be written as a list; other lists may also be words with commas between them."""
     example: str = ""
 
 

@@ -1,5 +1,6 @@
 """What a configuration means for each tool."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TypeVar
@@ -10,6 +11,8 @@ from headgate.engine.tokens import DEFAULT_FAMILY, Estimator, family_of
 from headgate.relay.rules import Rules, ToolRule
 
 _T = TypeVar("_T")
+Place = tuple[str, ...]
+"""The path of a declared key."""
 
 
 def make_rules(config: Config, upstream: str = "", budget: int | None = None) -> Rules:
@@ -30,19 +33,35 @@ def make_rules(config: Config, upstream: str = "", budget: int | None = None) ->
     return Rules(resolve, read_tool=config.read_tool, ttl_seconds=protection.cursor_ttl_seconds)
 
 
-def check_rules(config: Config) -> None:
-    """Raises ValueError, with the key, for an override that cannot be."""
-    general = general_rule(config, None)
-    for place, overrides in (
-        ("context_protection.tools", config.context_protection.tools),
-        ("context_protection.endpoints", config.context_protection.endpoints),
-        *((f"upstreams.{name}.tools", one.tools) for name, one in config.upstreams.items()),
-    ):
+def contradictions(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
+    """What cannot hold together: the keys it is about, the one to change first, and what is wrong."""
+    protection = config.context_protection
+    home = ("context_protection",)
+    cap, most = (*home, "hard_output_token_cap"), (*home, "max_page_size")
+    if protection.default_page_size > protection.max_page_size:
+        what = f"{protection.default_page_size} is more than max_page_size ({protection.max_page_size})"
+        yield ((*home, "default_page_size"), most), what
+    for name in ("output_token_threshold", "object_threshold", "chunk_threshold"):
+        if getattr(protection, name) > protection.hard_output_token_cap:
+            what = f"{getattr(protection, name)} is more than hard_output_token_cap ({protection.hard_output_token_cap})"
+            yield ((*home, name), cap), what
+    for place, override in _overrides(config):
+        if override.page_size is not None and override.page_size > protection.max_page_size:
+            what = f"{override.page_size} is more than max_page_size ({protection.max_page_size})"
+            yield ((*place, "page_size"), most), what
+        if override.threshold is not None and override.threshold > protection.hard_output_token_cap:
+            what = f"{override.threshold} is more than hard_output_token_cap ({protection.hard_output_token_cap})"
+            yield ((*place, "threshold"), cap), what
+
+
+def _overrides(config: Config) -> Iterator[tuple[Place, Override]]:
+    protection = config.context_protection
+    for name, overrides in (("tools", protection.tools), ("endpoints", protection.endpoints)):
         for pattern, override in overrides.items():
-            try:
-                overridden(general, override)
-            except ValueError as error:
-                raise ValueError(f"{place}.{pattern}: {error}") from None
+            yield ("context_protection", name, pattern), override
+    for upstream, one in config.upstreams.items():
+        for pattern, override in one.tools.items():
+            yield ("upstreams", upstream, "tools", pattern), override
 
 
 def general_rule(config: Config, budget: int | None) -> ToolRule:

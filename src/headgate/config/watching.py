@@ -11,9 +11,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from headgate.config.loading import read_file
+from headgate.errors import ConfigError
+
 LOOK_SECONDS: Final = 0.04
+_AGAIN_SECONDS: Final = 0.01
+"""While a file changes: what is read must be the same twice, or it may be half of what is being written."""
 _SETTLING_SECONDS: Final = 0.2
-"""A file system's clock may not tell two writes apart that are this close: until then the content is compared."""
+"""A file system's clock may not tell two writes apart that are this close: until then the content is compared.
+
+Until then an empty file is taken for one that has been opened to be written.
+"""
 
 
 class ConfigWatch:
@@ -21,36 +29,52 @@ class ConfigWatch:
         """`on_change` gets the time at which the file was written; `known` is the content in force."""
         self._path, self._on_change = path, on_change
         self._content = known
+        self._seen = known
+        """What the last look found; it may still be changing."""
         self._mark: tuple[int, ...] | None = self._look()
-        self._settled = 0.0
+        self._looked_at = time.time()
+        self._written_at = 0.0
+        self._settled = time.monotonic() + _SETTLING_SECONDS
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._tick)
+        self._wait(LOOK_SECONDS)
 
     def stop(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
 
+    def _wait(self, seconds: float) -> None:
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._tick)
+
     def _tick(self) -> None:
-        self.start()
-        mark = self._look()
+        mark, before = self._look(), self._looked_at
+        self._looked_at = time.time()
         if mark != self._mark:
             self._mark = mark
             self._settled = time.monotonic() + _SETTLING_SECONDS
-        elif time.monotonic() > self._settled:
-            return
+            # The time of a file that was made long ago and is only now put in place says nothing.
+            self._written_at = max(mark[0] / 1e9, before) if mark else self._looked_at
+        is_settled = time.monotonic() > self._settled
+        self._wait(LOOK_SECONDS if is_settled and self._seen == self._content else _AGAIN_SECONDS)
+        if not is_settled or self._seen != self._content:
+            self._compare(is_settled=is_settled)
+
+    def _compare(self, *, is_settled: bool) -> None:
         try:
-            content = self._path.read_bytes()
-        except OSError:
+            content = read_file(self._path)
+        except ConfigError:
+            self._seen = self._content
             return  # between two renames, or gone: what is in force stays
-        if content != self._content:
-            self._content = content
-            self._on_change(mark[0] / 1e9 if mark else time.time())
+        seen, self._seen = self._seen, content
+        if content == self._content or content != seen or (not content.strip() and not is_settled):
+            return
+        self._content = content
+        self._on_change(self._written_at or self._looked_at)
 
     def _look(self) -> tuple[int, ...] | None:
         try:
             found = os.stat(self._path)  # noqa: PTH116  # once every 40 ms: without the detour
-        except OSError:
+        except (OSError, ValueError):
             return None
         return found.st_mtime_ns, found.st_ino, found.st_size, found.st_ctime_ns

@@ -4,16 +4,17 @@ Everything passes as the bytes it came in, except what the table in the design n
 capability to have them, calls of our own tool, and answers over their budget.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
 from headgate.errors import BadRequest, ClientError
 from headgate.relay import message as rpc
+from headgate.relay.calls import Call, WaitingCalls
 from headgate.relay.catalog import Catalog
+from headgate.relay.greeting import Greeting
 from headgate.relay.message import NOTHING, Garbage, Message, Opaque
 from headgate.relay.read_tool import read_on
 from headgate.relay.rules import Rules
@@ -48,25 +49,6 @@ Action = ToUpstream | ToClient | Note
 
 MEASURED: Final = frozenset(("tools/call", "resources/read", "prompts/get", "tasks/result", "tasks/get"))
 _GREETINGS: Final = frozenset(("initialize", "server/discover"))
-_MAX_PENDING: Final = 10_000
-"""Beyond so many unanswered calls the oldest is forgotten; its answer is then recognised by its shape."""
-_REVIVAL: Final = b'"headgate-revival-%d"'
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A request of the client that has not been answered."""
-
-    id: bytes
-    """As the client spelled it."""
-    method: str
-    rules: Rules
-    tool: str = ""
-    modern: bool = False
-    first_page: bool = False
-    protected: bool = True
-    line: Line = b""
-    """The request itself, where it may have to be sent again to a restarted upstream."""
 
 
 class _CallParams(msgspec.Struct):
@@ -104,20 +86,15 @@ class Session:
         self._upstream = upstream
         self._principal = principal
         self._catalog = Catalog()
-        self._pending: OrderedDict[bytes, Call] = OrderedDict()
-        self._greeting: Line = b""
-        """The `initialize` that was answered, to be played again to a restarted upstream."""
-        self._greeted: Line = b""
-        """The notification that followed it."""
-        self._revivals = 0
-        self._waiting: list[ToUpstream] | None = None
+        self._calls = WaitingCalls()
+        self._greeting = Greeting()
+        self._held_back: list[ToUpstream] = []
         """What the client sent while a restarted upstream is being greeted."""
         self._clash_told = False
 
     @property
     def pending_calls(self) -> int:
-        """Calls that will be answered some day; a subscription never is."""
-        return sum(call.method != "subscriptions/listen" for call in self._pending.values())
+        return self._calls.count
 
     # From the client
 
@@ -167,23 +144,22 @@ class Session:
             )
         elif method in _GREETINGS:
             call = Call(message.key, method, self.rules, line=line)
-        self._pending[_normal(message.key)] = call
-        if len(self._pending) > _MAX_PENDING:
-            self._pending.popitem(last=False)
+        self._calls.add(call)
         return [ToUpstream(line, True)]
 
     def _note_notification(self, message: Message, line: Line) -> None:
         if message.method == "notifications/initialized":
-            self._greeted = line
+            self._greeting.confirmation = line
         elif message.method == "notifications/cancelled":
             params = _decode(_cancel_params, message.params)
             if params is not None:
-                self._pending.pop(_normal(bytes(params.requestId)), None)
+                self._calls.take(bytes(params.requestId))
 
     def _batch_from_client(self, elements: list[msgspec.Raw], line: Line) -> list[Action]:
         """The messages of a batch, one by one; it stays as it came unless some of it is for us."""
         onward: list[bytes] = []
         answers: list[bytes] = []
+        notes: list[Action] = []
         expects = False
         for element in elements:
             raw = bytes(element)
@@ -195,9 +171,11 @@ class Session:
                     expects = expects or action.expects_answer
                 elif isinstance(action, ToClient):
                     answers.append(bytes(action.data))
+                else:
+                    notes.append(action)
         if not answers:
             return [ToUpstream(line, expects)]
-        given: list[Action] = [ToClient(b"[" + b",".join(answers) + b"]")]
+        given: list[Action] = [*notes, ToClient(b"[" + b",".join(answers) + b"]")]
         return [ToUpstream(b"[" + b",".join(onward) + b"]", expects), *given] if onward else given
 
     # Our own tool
@@ -240,7 +218,7 @@ class Session:
             if message.method == "notifications/tasks" and self.rules.of("tasks/get").may_be_large(line):
                 return self._task_note(message, line)
             return [ToClient(line)]
-        call = self._pending.pop(_normal(message.key), None)
+        call = self._calls.take(message.key)
         if call is None:
             return self._unknown_answer(message, line)
         if message.error is not NOTHING:
@@ -299,7 +277,7 @@ class Session:
         return [_noted(bounded, tool, len(line)), ToClient(data)]
 
     def _unknown_answer(self, message: Message, line: Line) -> list[Action]:
-        if self._waiting is not None and message.key == _REVIVAL % self._revivals:
+        if self._greeting.is_answer(message.key):
             return self._revived(message)
         tool = ""
         if not self.rules.of(tool).may_be_large(line):
@@ -339,7 +317,7 @@ class Session:
 
     def _greeted_by_upstream(self, message: Message, call: Call, line: Line) -> list[Action]:
         if call.method == "initialize":
-            self._greeting = call.line
+            self._greeting.request = call.line
         written = self._catalog.rewrite_capabilities(memoryview(message.result))
         return [ToClient(line if written is None else rpc.answer(message.key, written))]
 
@@ -369,36 +347,35 @@ class Session:
                 self._forget(strict)
                 return [ToClient(line)]
             return self.from_upstream(strict)
-        key = _normal(rpc.guess_id(line))
-        if line.lstrip()[:1] == b"{" and key in self._pending:
-            return self._unreadable_answer(key, line, reason)
+        call = self._calls.take(rpc.guess_id(line)) if line.lstrip()[:1] == b"{" else None
+        if call is not None:
+            return self._unreadable_answer(call, line, reason)
         return [Note("garbage", {"bytes": len(line), "reason": reason[:200]}, "warning")]
 
     def _forget(self, strict: bytes) -> None:
         message = rpc.read(strict)
         if isinstance(message, Message) and not message.method:
-            self._pending.pop(_normal(message.key), None)
+            self._calls.take(message.key)
 
-    def _unreadable_answer(self, key: bytes, line: Line, reason: str) -> list[Action]:
+    def _unreadable_answer(self, call: Call, line: Line, reason: str) -> list[Action]:
         """The caller waits for it, so the caller gets it: as a text, which can be read on if it is long."""
-        call = self._pending.pop(key)
-        key = call.id
         note = Note("unreadable_answer", {"bytes": len(line), "reason": reason[:200]}, "warning")
         if call.method == "tools/call":
             from headgate.relay import results
 
             reply = self._hold(call.rules, call.tool)(bytes(line), call.rules.of(call.tool).policy)
             if reply is not None:
-                return [note, ToClient(rpc.answer(key, results.as_tool_result(reply, {"isError": b"true"})))]
+                result = results.as_tool_result(reply, {"isError": b"true"})
+                return [note, ToClient(rpc.answer(call.id, result))]
         text = f"the upstream's answer is not valid JSON ({reason[:200]})"
-        return [note, ToClient(rpc.failure(key, rpc.UPSTREAM_GONE, text))]
+        return [note, ToClient(rpc.failure(call.id, rpc.UPSTREAM_GONE, text))]
 
     # When the upstream is in trouble
 
     def refuse_answer(self, beginning: bytes, max_bytes: int) -> list[Action]:
         """An answer went over the cap of bytes: whoever waits for it is told, or all who wait if it does not say."""
-        key = _normal(rpc.guess_id(beginning))
-        keys = [key] if key in self._pending else list(self._pending)
+        key = rpc.guess_id(beginning)
+        keys = [key] if key in self._calls else [call.id for call in self._calls]
         text = f"the upstream's answer is larger than max_result_bytes ({max_bytes:,}): ask it for less, or raise that"
         return [
             Note("answer_too_large", {"max_bytes": max_bytes}, "error"),
@@ -407,9 +384,9 @@ class Session:
 
     def fail_pending(self, reason: str) -> list[Action]:
         """Nobody will answer any more."""
-        actions: list[Action] = [ToClient(self._give_up(key, reason)) for key in list(self._pending)]
-        self._waiting = None
-        return actions
+        self._greeting.is_under_way = False
+        self._held_back.clear()
+        return [ToClient(self._give_up(call.id, reason)) for call in self._calls]
 
     def fail(self, line: Line, reason: str) -> list[Action]:
         """What a request gets that could not be sent."""
@@ -428,41 +405,33 @@ class Session:
 
     def give_up_on(self, line: Line, reason: str) -> list[Action]:
         """What the caller gets whose answer could not be handled."""
-        key = _normal(rpc.guess_id(line))
+        key = rpc.guess_id(line)
         return [ToClient(self._give_up(key, reason))] if key else []
 
     def _give_up(self, key: bytes, reason: str) -> bytes:
-        call = self._pending.pop(_normal(key), None)
+        call = self._calls.take(key)
         return rpc.failure(call.id if call else key, rpc.UPSTREAM_GONE, reason)
 
     def revive(self) -> list[Action]:
         """The upstream was started again: greet it as the client did, before anything else reaches it."""
-        if not self._greeting:
-            return []
-        self._revivals += 1
-        self._waiting = []
-        greeting = msgspec.json.decode(self._greeting, type=dict[str, msgspec.Raw])
-        greeting["id"] = msgspec.Raw(_REVIVAL % self._revivals)
-        return [ToUpstream(rpc.encode(greeting))]
+        greeting = self._greeting.begin()
+        return [] if greeting is None else [ToUpstream(greeting)]
 
     def _revived(self, message: Message) -> list[Action]:
-        waiting, self._waiting = self._waiting or [], None
+        held, self._held_back = self._held_back, []
+        self._greeting.is_under_way = False
         if message.error is not NOTHING:
             text = "the upstream was restarted and refuses the handshake"
-            return [action for sent in waiting for action in self.fail(sent.data, text)]
-        greeted: list[Action] = [ToUpstream(self._greeted)] if self._greeted else []
-        return [*greeted, *waiting]
+            return [action for sent in held for action in self.fail(sent.data, text)]
+        confirmation = self._greeting.confirmation
+        return [*([ToUpstream(confirmation)] if confirmation else []), *held]
 
     def hold_back(self, actions: list[Action]) -> list[Action]:
-        if self._waiting is None:
+        """All but what must wait until a restarted upstream has been greeted."""
+        if not self._greeting.is_under_way:
             return actions
-        onward: list[Action] = []
-        for action in actions:
-            if isinstance(action, ToUpstream):
-                self._waiting.append(action)
-            else:
-                onward.append(action)
-        return onward
+        self._held_back += [action for action in actions if isinstance(action, ToUpstream)]
+        return [action for action in actions if not isinstance(action, ToUpstream)]
 
 
 def _decode(decoder: Any, raw: msgspec.Raw) -> Any:
@@ -473,17 +442,6 @@ def _decode(decoder: Any, raw: msgspec.Raw) -> Any:
         return decoder.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-
-
-def _normal(key: bytes) -> bytes:
-    """An id in one spelling, by which an answer is known whose upstream spells it differently."""
-    if key.isdigit() or (b"\\" not in key and key[:1] == b'"'):
-        return key
-    try:
-        value = msgspec.json.decode(key)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return key
-    return msgspec.json.encode(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def _error_code(raw: msgspec.Raw) -> int:

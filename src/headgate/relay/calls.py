@@ -1,0 +1,64 @@
+"""Requests of the client that wait for their answers."""
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+if TYPE_CHECKING:
+    from headgate.relay.rules import Rules
+
+_MAX_WAITING: Final = 10_000
+"""Beyond so many the oldest is forgotten; its answer is then recognised by its shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    id: bytes
+    """As the client spelled it."""
+    method: str
+    rules: "Rules"
+    """In force when it was made."""
+    tool: str = ""
+    modern: bool = False
+    first_page: bool = False
+    protected: bool = True
+    line: bytes | bytearray = b""
+    """The request itself, where it may have to be sent again to a restarted upstream."""
+
+
+class WaitingCalls:
+    def __init__(self) -> None:
+        self._calls: OrderedDict[bytes, Call] = OrderedDict()
+
+    def __contains__(self, key: bytes) -> bool:
+        return _normal(key) in self._calls
+
+    def __iter__(self) -> Iterator[Call]:
+        return iter(list(self._calls.values()))
+
+    @property
+    def count(self) -> int:
+        """Those that will be answered some day; a subscription never is."""
+        return sum(call.method != "subscriptions/listen" for call in self._calls.values())
+
+    def add(self, call: Call) -> None:
+        self._calls[_normal(call.id)] = call
+        if len(self._calls) > _MAX_WAITING:
+            self._calls.popitem(last=False)
+
+    def take(self, key: bytes) -> Call | None:
+        return self._calls.pop(_normal(key), None)
+
+
+def _normal(key: bytes) -> bytes:
+    """An id in one spelling: an upstream may write `1.0` for `1`, and `"A"` for `"\\u0041"`."""
+    if key.isdigit() or (b"\\" not in key and key[:1] == b'"'):
+        return key
+    try:
+        value = msgspec.json.decode(key)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return key
+    return msgspec.json.encode(int(value) if isinstance(value, float) and value.is_integer() else value)
