@@ -209,10 +209,10 @@ class HeadgateMiddleware(ToolInjectionMiddleware):
         who = {"principal": _principal(), "upstream": _UPSTREAM}
         read = partial(read_on, arguments, self.rules, self._protection, **who, now=self._clock())
         try:
-            reply, _ = await to_thread.run_sync(read, limiter=self._readers)
+            reading = await to_thread.run_sync(read, limiter=self._readers)
         except ClientError as error:
             return ToolResult(content=f"{self.rules.read_tool}: {error}", is_error=True)
-        return _as_tool_result(results.as_tool_result(reply))
+        return _as_tool_result(results.as_tool_result(reading.reply, picture=reading.picture))
 
 
 class _ReadTool(Tool):

@@ -63,13 +63,22 @@ class Protection:
         return Gate(source, self.policy, held.issue).read(FOCUS, Position(0), request)
 
     def read(self, cursor_text: str, binding: Binding, request: Request, now: float) -> Reply:
+        cursor, source = self._held(cursor_text, binding, now)
+        view = self._view(cursor, binding)
+        held = _Holding(self, binding, source, now, cursor.snapshot)
+        return Gate(source, self.policy, held.issue).read(view, cursor.position, request)
+
+    def section(self, cursor_text: str, binding: Binding, path: str, now: float) -> bytes:
+        """What a path leads to in a held answer, as it was sent."""
+        source = self._held(cursor_text, binding, now)[1]
+        return source.raw(source.resolve(path))
+
+    def _held(self, cursor_text: str, binding: Binding, now: float) -> tuple[Cursor, Source]:
         cursor = self.ring.unseal(cursor_text, binding, int(now // 60))
         source = self.store.get(binding.principal, cursor.snapshot, int(now // 60))
         if source is None:
             raise CursorError
-        view = self._view(cursor, binding)
-        held = _Holding(self, binding, source, now, cursor.snapshot)
-        return Gate(source, self.policy, held.issue).read(view, cursor.position, request)
+        return cursor, source
 
     def owner(self, cursor_text: str, principal: str, upstream: str) -> Binding:
         """Whose a cursor must be for `read` to take it: the tool stands beside what it answered."""

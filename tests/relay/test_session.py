@@ -145,8 +145,11 @@ def test_a_picture_counts_by_its_pixels_and_stays() -> None:
 def test_pictures_over_the_cap_are_held_and_the_first_ones_stay() -> None:
     talk = Conversation()
     got = talk.call({"content": [png(1_500, 1_500) for _ in range(8)]})
-    assert 2 <= sum(block["type"] == "image" for block in got["content"]) <= 4
+    assert 2 <= (stayed := sum(block["type"] == "image" for block in got["content"])) <= 4
     assert texts(got)[0].startswith("[headgate] ")
+    cursor = record_of(got)["detailsAvailable"]["cursor"]
+    shown = [talk.read(cursor=cursor, path=f"/content/{held}")["content"] for held in range(8 - stayed)]
+    assert [content[1] for content in shown] == [png(1_500, 1_500)] * (8 - stayed)
 
 
 def test_what_claims_to_be_a_picture_and_is_none_counts_as_text() -> None:

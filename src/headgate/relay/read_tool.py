@@ -1,6 +1,6 @@
 """`headgate_read`: the one tool that leads to everything held back."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -8,11 +8,13 @@ from headgate.errors import BadRequest
 from headgate.relay.message import encode
 
 if TYPE_CHECKING:
+    from headgate.engine.policy import Policy
     from headgate.engine.reply import Reply
     from headgate.protection import Protection
     from headgate.relay.rules import Rules
 
 ARGUMENTS: Final = ("cursor", "limit", "fields", "path", "lines", "search", "pages", "format")
+_NOTICE_TOKENS: Final = 60
 _HINTS: Final[dict[str, dict[str, Any]]] = {
     "limit": {"type": "integer"},
     "fields": {"description": "id,guest.name"},
@@ -46,6 +48,15 @@ def check_arguments(arguments: dict[str, Any]) -> str:
     return ""
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    tool: str
+    """Whose answer it is from."""
+    reply: "Reply"
+    picture: bytes = b""
+    """A block that is shown as it is, not as text: an image that did not fit into the first answer."""
+
+
 def read_on(
     arguments: dict[str, Any],
     rules: "Rules",
@@ -54,8 +65,8 @@ def read_on(
     principal: str,
     upstream: str,
     now: float,
-) -> "tuple[Reply, str]":
-    """The reply to a call, and the tool whose answer it is from. Raises ClientError with what is right."""
+) -> Reading:
+    """What a call is answered with. Raises ClientError with what is right."""
     from headgate.engine.request import parse_request
 
     given = {name: value for name, value in arguments.items() if value is not None and value != ""}
@@ -66,4 +77,28 @@ def read_on(
     policy = rules.of(binding.tool).policy
     request = parse_request(form=given.pop("format", None), max_limit=policy.max_page_size, **given)
     bound = replace(protection, policy=policy, ttl_seconds=rules.ttl_seconds)
-    return bound.read(cursor, binding, request, now), binding.tool
+    if set(given) == {"path"}:
+        found = _picture(bound.section(cursor, binding, str(request.path), now), policy)
+        if found is not None:
+            return Reading(binding.tool, *found)
+    return Reading(binding.tool, bound.read(cursor, binding, request, now))
+
+
+def _picture(raw: bytes, policy: "Policy") -> "tuple[Reply, bytes] | None":
+    """A held image that a path leads to, if it fits under the cap."""
+    from headgate.engine.reply import Notice, Reply, budget_fields
+    from headgate.relay.slots import block_slot
+
+    if (
+        raw[:1] != b"{"
+        or not 0 < (tokens := block_slot(raw).media_tokens) <= policy.hard_cap - _NOTICE_TOKENS
+    ):
+        return None
+    notice = Notice("section, whole: an image", tokens + _NOTICE_TOKENS, tokens, tool=policy.read_tool)
+    record: dict[str, Any] = {
+        "kind": "section",
+        "format": "image",
+        "total": {"tokens": tokens, "bytes": len(raw)},
+    }
+    record |= budget_fields(tokens + _NOTICE_TOKENS, policy.hard_cap)
+    return Reply(notice.line(), "", record), raw

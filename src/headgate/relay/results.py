@@ -4,7 +4,7 @@ What is light stays where it was; what is heavy is held and its place taken by a
 structure is held as it is, so that a walk gives back just that; several are held as one JSON document.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -255,8 +255,9 @@ def _bound_scalar(raw: Json, policy: Policy, hold: Hold) -> Bounded | None:
     return Bounded(as_tool_result(reply), reply)
 
 
-def as_tool_result(reply: Reply, extra: dict[str, Json] | None = None) -> bytes:
-    content = close_list([_text_block(reply.notice), _text_block(reply.payload)])
+def as_tool_result(reply: Reply, extra: Mapping[str, Json] | None = None, picture: bytes = b"") -> bytes:
+    """A reply as the result of a call; a picture stands in the place of its payload."""
+    content = close_list([_text_block(reply.notice), picture or _text_block(reply.payload)])
     return _with_record({"content": content, **(extra or {})}, reply)
 
 

@@ -197,9 +197,10 @@ class Session:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise BadRequest('the arguments must be an object, such as {"cursor": "…"}') from None
         who = {"principal": self._principal, "upstream": self._upstream}
-        reply, tool = read_on(given, self.rules, self._protection(), **who, now=self._clock())
-        note = Note("read", {"tool": tool} | _summary(reply))
-        return as_tool_result(reply, {"resultType": b'"complete"'} if modern else None), note
+        reading = read_on(given, self.rules, self._protection(), **who, now=self._clock())
+        note = Note("read", {"tool": reading.tool} | _summary(reading.reply))
+        era = {"resultType": b'"complete"'} if modern else None
+        return as_tool_result(reading.reply, era, reading.picture), note
 
     # From the upstream
 
