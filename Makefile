@@ -31,13 +31,13 @@ bench: $(READY) .venv-peers/.ready  ## measure every bar and write docs/benchmar
 	$(BIN)/python -m bench
 
 fuzz: $(READY)  ## the property tests, fifty times longer
-	HYPOTHESIS_PROFILE=long $(BIN)/pytest tests/engine -m property
+	HYPOTHESIS_PROFILE=long $(BIN)/pytest tests -m property
 
 docs: $(READY)  ## regenerate what is generated from the code
 	$(BIN)/python tools/generate_docs.py
 
 lock:  ## pin the requirements anew (needs pip-tools on PATH)
-	cd requirements && for f in runtime dev; do \
+	cd requirements && for f in runtime dev peers; do \
 	  pip-compile -q --generate-hashes --strip-extras --allow-unsafe --no-emit-index-url --no-emit-find-links --no-header -o $$f.txt $$f.in; done
 	$(BIN)/python tests/node/lock.py
 
@@ -59,4 +59,4 @@ $(NODE_READY): tests/node/package-lock.json | $(READY)
 	  || echo "npm packages could not be installed: the tests that need them will be skipped"
 
 clean:
-	rm -rf $(VENV) tests/node/node_modules dist build .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-peers tests/node/node_modules dist build .ruff_cache .import_linter_cache .hypothesis

@@ -187,7 +187,7 @@ def test_a_reader_that_stops_early_is_no_error(booked: Path, tmp_path: Path) -> 
 def test_demo_shows_before_and_after(run: Run) -> None:
     result = run("demo")
     assert result.returncode == 0
-    assert b"nothing lost" in result.stdout
+    assert b" exact" in result.stdout
     assert b"payment_failed" in result.stdout
 
 
