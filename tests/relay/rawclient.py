@@ -118,6 +118,12 @@ class RawClient:
             if not line:
                 raise EOFError(f"the log ended without {part!r}: {self.log[-20:]}")
 
+    def rest_of_log(self) -> list[str]:
+        """All that was logged, once the process has ended."""
+        while line := self._log.get(timeout=PATIENCE):
+            self.log.append(line)
+        return self.log
+
     def close(self) -> int:
         """Hang up, as a client does, and see it end."""
         if self.process.stdin and not self.process.stdin.closed:
