@@ -101,7 +101,7 @@ class StdioGateway:
             await self._adopt(process)
         try:
             await self._client.connect()
-            self._client.writer.on_pressure = self._client_pressure
+            self._client.port.writer.on_pressure = self._client_pressure
             await self._until_over()
         finally:
             await self._end()
@@ -141,8 +141,8 @@ class StdioGateway:
         except Exception as error:  # noqa: BLE001  # one message must not cost the session its life
             self._log.write("internal_error", {"side": "client", "error": repr(error)[:200]}, "error")
             self._do(self.session.fail(line, "Headgate failed on this message; its log says why"))
-        if self._client.writer.pending_bytes > _MAX_BACKLOG_BYTES:
-            self._client.reader.pause()
+        if self._client.port.writer.pending_bytes > _MAX_BACKLOG_BYTES:
+            self._client.port.reader.pause()
 
     def _from_upstream(self, line: Line) -> None:
         try:
@@ -154,7 +154,7 @@ class StdioGateway:
     def _do(self, actions: list[Action]) -> None:
         for action in actions:
             if isinstance(action, ToClient):
-                self._client.send(action.data)
+                self._client.port.send(action.data)
             elif isinstance(action, ToUpstream):
                 self._send_upstream(action)
             else:
@@ -170,15 +170,15 @@ class StdioGateway:
             self._starting.append(action)
         elif self._upstream is None:
             self._revive_for(action)
-        elif action.expects_answer and self._upstream.is_stuck:
+        elif action.expects_answer and self._upstream.port.is_stuck:
             self._starting = [action]
             self._spawn_task(self._unstick(self._upstream))
         else:
-            self._upstream.send(action.data)
+            self._upstream.port.send(action.data)
 
     def _refuse_client(self, beginning: bytes) -> None:
         text = f"the message is larger than {self._max_bytes:,} bytes"
-        self._client.send(failure(guess_id(beginning), PARSE_ERROR, text))
+        self._client.port.send(failure(guess_id(beginning), PARSE_ERROR, text))
 
     def _refuse_upstream(self, beginning: bytes) -> None:
         self._do(self.session.refuse_answer(beginning, self._max_bytes))
@@ -196,7 +196,7 @@ class StdioGateway:
             on_stderr=lambda text: self._log.pass_on(self._name, text),
         )
         await upstream.connect()
-        upstream.writer.on_pressure = self._upstream_pressure
+        upstream.port.writer.on_pressure = self._upstream_pressure
         self._revival.started(time.monotonic())
         self._upstream = upstream
         self._was_up = True
@@ -230,7 +230,7 @@ class StdioGateway:
         """It is in the middle of an answer that was refused: let it come to an end, or end it."""
         for _ in range(_MAX_LOOKS):
             await asyncio.sleep(_LOOK_SECONDS)
-            if self._upstream is not upstream or not upstream.is_stuck:
+            if self._upstream is not upstream or not upstream.port.is_stuck:
                 break
         else:
             self._upstream = None
@@ -241,7 +241,7 @@ class StdioGateway:
             return
         waiting, self._starting = self._starting or [], None
         for action in waiting:
-            self._upstream.send(action.data)
+            self._upstream.port.send(action.data)
 
     async def _restart(self) -> None:
         try:
@@ -265,12 +265,12 @@ class StdioGateway:
     def _client_pressure(self, pressed: bool) -> None:
         """A client that does not keep up is not sent more: its server waits as it would without us."""
         if self._upstream is not None:
-            (self._upstream.reader.pause if pressed else self._upstream.reader.resume)()
+            (self._upstream.port.reader.pause if pressed else self._upstream.port.reader.resume)()
         if not pressed:
-            self._client.reader.resume()
+            self._client.port.reader.resume()
 
     def _upstream_pressure(self, pressed: bool) -> None:
-        (self._client.reader.pause if pressed else self._client.reader.resume)()
+        (self._client.port.reader.pause if pressed else self._client.port.reader.resume)()
 
 
 class Reloading:

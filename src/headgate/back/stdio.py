@@ -9,7 +9,8 @@ from typing import Final
 
 from headgate.back.process import Process, end_group
 from headgate.wire.framing import LineBuffer, TooLong
-from headgate.wire.pipes import PipeReader, PipeWriter, ThreadReader, ThreadWriter, read_pipe, write_pipe
+from headgate.wire.pipes import read_pipe
+from headgate.wire.port import LinePort
 from headgate.wire.rate import Allowance
 
 _STDERR_BURST_BYTES: Final = 256 << 10
@@ -34,10 +35,14 @@ class StdioUpstream:
     ) -> None:
         self._name = name
         self._process = process
-        self._lines = LineBuffer(max_line_bytes)
-        self._on_line, self._on_too_long, self._on_lost = on_line, on_too_long, on_lost
-        self._reader: PipeReader | ThreadReader | None = None
-        self._writer: PipeWriter | ThreadWriter | None = None
+        self._on_lost = on_lost
+        self.port = LinePort(
+            max_line_bytes=max_line_bytes,
+            on_line=on_line,
+            on_too_long=on_too_long,
+            on_silent=self._stdout_closed,
+            on_gone=lambda: None,
+        )
         self._exited = asyncio.Event()
         self._stdout_ended = False
         self._is_lost = False
@@ -46,8 +51,7 @@ class StdioUpstream:
 
     async def connect(self) -> None:
         process = self._process
-        self._writer = await write_pipe(process.stdin, lambda: None)
-        self._reader = await read_pipe(process.stdout, self._received, self._stdout_closed)
+        await self.port.connect(process.stdout, process.stdin)
         await read_pipe(process.stderr, self._grumbling.feed, self._grumbling.end)
         loop = asyncio.get_running_loop()
         threading.Thread(target=self._wait, args=(loop,), name="headgate-wait", daemon=True).start()
@@ -59,38 +63,8 @@ class StdioUpstream:
         except RuntimeError:
             return  # we have ended first
 
-    @property
-    def is_stuck(self) -> bool:
-        """Inside a line that was refused: nothing behind it can be heard."""
-        return self._lines.is_skipping
-
-    @property
-    def writer(self) -> "PipeWriter | ThreadWriter":
-        if self._writer is None:
-            raise AssertionError("connect() comes first")
-        return self._writer
-
-    @property
-    def reader(self) -> "PipeReader | ThreadReader":
-        if self._reader is None:
-            raise AssertionError("connect() comes first")
-        return self._reader
-
-    def send(self, line: bytes | bytearray) -> None:
-        self.writer.write_line(line)
-
-    def _received(self, data: bytes) -> None:
-        for line in self._lines.feed(data):
-            if isinstance(line, TooLong):
-                self._on_too_long(line.beginning)
-            else:
-                self._on_line(line)
-
     def _stdout_closed(self) -> None:
         self._stdout_ended = True
-        last = self._lines.flush()
-        if last is not None and not self._lines.is_skipping:
-            self._on_line(last)
         if self._exited.is_set():
             self._lost()
         elif not self._ending:
@@ -126,7 +100,7 @@ class StdioUpstream:
     async def end(self, grace_seconds: float) -> None:
         """Close its input; if it does not end by itself, ask it to; then make it."""
         self._ending = True
-        self.writer.close()
+        self.port.writer.close()
         if not await self._ends_within(grace_seconds):
             end_group(self._process, forcibly=False)
             await self._ends_within(_KILL_AFTER_SECONDS)
@@ -134,7 +108,7 @@ class StdioUpstream:
         end_group(self._process, forcibly=True)
         await self._ends_within(_KILL_AFTER_SECONDS)
         self._is_lost = True
-        self.reader.close()
+        self.port.reader.close()
         self._grumbling.end()
 
     async def _ends_within(self, seconds: float) -> bool:
