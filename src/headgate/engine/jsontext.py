@@ -172,7 +172,7 @@ def children(data: bytes, start: int, end: int) -> Children:
 
 def _object_children(raw: bytes, base: int) -> Children:
     found: dict[str, msgspec.Raw] = _open(_members.decode, raw)
-    lengths = [len(memoryview(value)) for value in found.values()]
+    lengths = list(map(len, map(memoryview, found.values())))
     widths = [
         len(key.encode("utf-8", "replace")) + 4 for key in found
     ]  # with quotes, colon and what stands before
@@ -186,7 +186,7 @@ def _object_children(raw: bytes, base: int) -> Children:
 
 
 def _array_children(raw: bytes, base: int) -> Children:
-    lengths = [len(memoryview(element)) for element in _open(_elements.decode, raw)]
+    lengths = list(map(len, map(memoryview, _open(_elements.decode, raw))))
     spread = len(raw) - sum(lengths) - 2
     for gap in (1, 2):
         # A comma between elements, or a comma and a space, as most write it: positions follow from the lengths.
