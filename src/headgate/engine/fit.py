@@ -8,9 +8,11 @@ from typing import Final
 from headgate.engine.render import Rendered
 from headgate.engine.tokens import Estimator
 
-_FULL: Final = 0.92
+_FULL: Final = 0.89
 """A page this full is not tried again with more: that would cost another rendering for little."""
 _AIM: Final = 0.965
+_FIRST_AIM: Final = 0.925
+"""From a few parts only: a row less than might fit is cheaper than another rendering."""
 _PROBE: Final = 6
 _MAX_TRIES: Final = 24
 _TOKENS_PER_BYTE: Final = 0.15
@@ -34,7 +36,7 @@ def fit(
     best: Fitted | None = None
     too_many = most + 1
     line = _probe(render, most, size, budget, estimator)
-    count = _count_at(size, most, line.bytes_for(budget * _AIM))
+    count = _count_at(size, most, line.bytes_for(budget * _FIRST_AIM))
     for _ in range(_MAX_TRIES):
         rendered = render(count)
         tokens = estimator.ceiling(rendered.text)
