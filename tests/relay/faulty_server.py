@@ -33,6 +33,10 @@ ROWS = [
 ]
 
 
+HELD: list[Any] = []
+"""Calls that are answered only when somebody says `release`."""
+
+
 def call(key: Any, name: str, arguments: dict[str, Any], token: Any) -> None:
     match name:
         case "echo":
@@ -43,7 +47,7 @@ def call(key: Any, name: str, arguments: dict[str, Any], token: Any) -> None:
             told = {"cwd": os.getcwd(), "value": os.environ.get("FAULTY_VALUE")}  # noqa: PTH109
             send({"id": key, "result": text(json.dumps(told))})
         case "rows":
-            send({"id": key, "result": text(json.dumps(ROWS))})
+            send({"id": key, "result": text(json.dumps(ROWS[: arguments.get("count")]))})
         case "flood":
             size = arguments["bytes"]
             line = "2026-11-16 12:00:00 INFO request served in 12 ms\n"
@@ -54,6 +58,12 @@ def call(key: Any, name: str, arguments: dict[str, Any], token: Any) -> None:
             os._exit(arguments.get("code", 3))
         case "hang":
             return
+        case "hold":
+            HELD.append(key)
+        case "release":
+            for held in [*HELD, key]:
+                send({"id": held, "result": text(json.dumps(ROWS))})
+            HELD.clear()
         case "garbage":
             sys.stdout.write("Listening on stdio…\n\n{not json}\n[1,\n\x00\x01\n")
             send({"id": key, "result": text("after garbage")})

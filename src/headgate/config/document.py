@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from headgate.config.values import MAX_BYTES, shown
 from headgate.errors import ConfigError
 
-MAX_BYTES: Final = 1 << 20
 MAX_VALUES: Final = 20_000
 MAX_DEPTH: Final = 20
 _CORE: Final = "tag:yaml.org,2002:"
@@ -26,8 +26,11 @@ class Scalar:
     text: str
     line: int
     quoted: bool = False
-    weight: int = 1
     height: int = 0
+
+    @property
+    def weight(self) -> int:
+        return 1 + len(self.text) // 100
 
     @property
     def is_null(self) -> bool:
@@ -39,7 +42,7 @@ class Sequence:
     line: int
     items: "list[Value]" = field(default_factory=lambda: [])
     weight: int = 1
-    """How many values it stands for, aliases counted as what they repeat."""
+    """How many values it stands for, aliases counted as what they repeat, and long texts as several."""
     height: int = 0
     """Levels below it."""
 
@@ -83,7 +86,9 @@ def _json_as_yaml(text: str) -> str:
     """JSON may be indented by tabs (inside strings it has none), and writes characters beyond 16 bits as two escapes."""
     text = text.replace("\t", " ")
     return _SURROGATES.sub(
-        lambda found: found[1] + chr(0x10000 + ((int(found[2], 16) & 0x3FF) << 10) + (int(found[3], 16) & 0x3FF)),
+        lambda found: (
+            found[1] + chr(0x10000 + ((int(found[2], 16) & 0x3FF) << 10) + (int(found[3], 16) & 0x3FF))
+        ),
         text,
     )
 
@@ -151,6 +156,7 @@ class _Composer:
             self._anchors[event.anchor] = None
         if kind == "ScalarEvent":
             value: Value = self._scalar(event)
+            self._grow(event, value.weight - 1, depth)
         elif kind == "SequenceStartEvent":
             value = self._sequence(event, depth)
         else:
@@ -204,17 +210,13 @@ class _Composer:
 
     def _key(self, event: Any, depth: int) -> str:
         if type(event).__name__ == "ScalarEvent" and event.value == "<<" and not event.style:
-            raise self._error(event, "merge keys (<<) are not used here; an alias can stand for a whole value")
+            raise self._error(
+                event, "merge keys (<<) are not used here; an alias can stand for a whole value"
+            )
         key = self._value(event, depth)
         if not isinstance(key, Scalar):
             raise self._error(event, "a key must be a word")
         return key.text
-
-
-def shown(word: str) -> str:
-    """A word of the file as it may stand in a message: short, and on one line."""
-    short = word if len(word) <= 60 else f"{word[:60]}…"
-    return short if short.isprintable() else ascii(short)[1:-1]
 
 
 def _clean(text: str) -> str:

@@ -6,13 +6,12 @@ from fnmatch import fnmatchcase
 from typing import TypeVar
 
 from headgate.config.declarations import Config, Override
+from headgate.config.values import Place
 from headgate.engine.policy import Policy
 from headgate.engine.tokens import DEFAULT_FAMILY, Estimator, family_of
 from headgate.relay.rules import Rules, ToolRule
 
 _T = TypeVar("_T")
-Place = tuple[str, ...]
-"""The path of a declared key."""
 
 
 def make_rules(config: Config, upstream: str = "", budget: int | None = None) -> Rules:

@@ -1,103 +1,148 @@
 """A configuration as text: what is in force, what differs, and the example file. Secrets never show."""
 
-import json
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Final
 
 from headgate.config.declarations import Config, ContextProtection, Override, Upstream
 from headgate.config.options import Key, keys_of, option_of
 
-MASK: Final = "•••"
+_NO_VALUE: Final = "(not set)"
+_NULLS: Final = ("null", "Null", "NULL")
+_LONG_KEY: Final = 1_000
+"""YAML takes at most 1,024 characters before a colon; a longer key needs a question mark before it."""
 
 
-def flat(config: Config) -> dict[str, tuple[str, bool]]:
-    """Every value in force by the path of its key, masked where it is secret, and whether it can be reloaded."""
-    return dict(_flatten(config, ""))
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One value in force."""
+
+    value: Any
+    text: str
+    """As it may be shown."""
+    reloadable: bool
 
 
-def _flatten(section: Any, path: str) -> Iterator[tuple[str, tuple[str, bool]]]:
+def without_secrets(config: Config) -> Config:
+    """The configuration as it may be shown."""
+    return replace(config, upstreams={name: _masked_upstream(one) for name, one in config.upstreams.items()})
+
+
+def _masked_upstream(one: Upstream) -> Upstream:
+    from headgate.config.secrets import MASK, masked, masked_arguments
+
+    return replace(
+        one,
+        command=masked(one.command),
+        args=masked_arguments(one.args),
+        env=dict.fromkeys(one.env, MASK),
+    )
+
+
+def flat(config: Config) -> dict[str, Entry]:
+    """Every value in force by the path of its key."""
+    return dict(_flatten(config, without_secrets(config), ""))
+
+
+def _flatten(section: Any, shown: Any, path: str) -> Iterator[tuple[str, Entry]]:
     for declared in fields(section):
-        about = option_of(declared)
-        value = getattr(section, declared.name)
+        value, seen = getattr(section, declared.name), getattr(shown, declared.name)
+        reloadable = option_of(declared).reloadable
         here = f"{path}{declared.name}"
         if is_dataclass(value):
-            yield from _flatten(value, f"{here}.")
+            yield from _flatten(value, seen, f"{here}.")
         elif isinstance(value, dict):
-            yield from _flatten_mapping(value, here, secret=about.secret, reloadable=about.reloadable)  # type: ignore[arg-type]
+            yield from _flatten_mapping(value, seen, here, reloadable)  # type: ignore[arg-type]
         elif not (isinstance(section, Override) and value is None):
-            yield here, (MASK if about.secret and value else written(value), about.reloadable)
+            yield here, Entry(value, written(seen), reloadable)
 
 
 def _flatten_mapping(
-    values: dict[str, Any], path: str, *, secret: bool, reloadable: bool
-) -> Iterator[tuple[str, tuple[str, bool]]]:
+    values: dict[str, Any], shown: dict[str, Any], path: str, reloadable: bool
+) -> Iterator[tuple[str, Entry]]:
     for name, value in values.items():
         here = f"{path}.{_key(name)}"
         if is_dataclass(value):
-            yield from _flatten(value, f"{here}.")
+            yield from _flatten(value, shown[name], f"{here}.")
         else:
-            yield here, (MASK if secret else written(value), reloadable)
+            yield here, Entry(value, written(shown[name]), reloadable)
 
 
 def effective(config: Config) -> str:
-    """The whole configuration as a file that says the same."""
-    return "\n".join(_lines(config, 0)) + "\n"
+    """The whole configuration as a file that says the same, but for the secrets."""
+    return "\n".join(_lines(without_secrets(config), 0)) + "\n"
 
 
 def _lines(section: Any, depth: int) -> Iterator[str]:
-    indent = "  " * depth
     for declared in fields(section):
         value = getattr(section, declared.name)
-        secret = option_of(declared).secret
-        if isinstance(section, Override) and value is None:
-            continue
-        if is_dataclass(value):
-            yield f"{indent}{declared.name}:"
-            yield from _lines(value, depth + 1)
-        elif isinstance(value, dict) and value:
-            yield f"{indent}{declared.name}:"
-            yield from _mapping_lines(value, depth + 1, secret=secret)  # type: ignore[arg-type]
-        else:
-            yield f"{indent}{declared.name}: {MASK if secret and value else written(value)}"
+        if not (isinstance(section, Override) and value is None):
+            yield from _entry_lines(declared.name, value, depth)
 
 
-def _mapping_lines(values: dict[str, Any], depth: int, *, secret: bool) -> Iterator[str]:
-    indent = "  " * depth
-    for name, value in values.items():
-        if is_dataclass(value):
-            yield f"{indent}{_key(name)}:"
-            yield from _lines(value, depth + 1)
-        else:
-            yield f"{indent}{_key(name)}: {MASK if secret else written(value)}"
+def _entry_lines(name: str, value: Any, depth: int) -> Iterator[str]:
+    indent, key = "  " * depth, _key(name)
+    start = f"{indent}{key}:" if len(key) < _LONG_KEY else f"{indent}? {key}\n{indent}:"
+    if is_dataclass(value):
+        yield start
+        yield from _lines(value, depth + 1)
+    elif isinstance(value, dict) and value:
+        yield start
+        for inner, one in value.items():  # type: ignore[misc]
+            yield from _entry_lines(inner, one, depth + 1)  # type: ignore[arg-type]
+    else:
+        yield f"{start} {written(value)}"
 
 
 def difference(old: Config, new: Config) -> list[str]:
     """What changes from one to the other, a line per key. Of a secret only that it changes."""
-    before, after = flat(old), flat(new)
     told = [
-        f"{name}: {before.get(name, ('(not set)', True))[0]} → {after.get(name, ('(not set)', True))[0]}"
-        for name in {**before, **after}
-        if before.get(name) != after.get(name)
+        f"{name}: changed"
+        if one and other and one.text == other.text
+        else f"{name}: {_text(one)} → {_text(other)}"
+        for name, one, other in _changed(old, new)
     ]
-    told += [
-        f"upstreams.{name}.env: changed"
-        for name in old.upstreams.keys() & new.upstreams.keys()
-        if old.upstreams[name].env != new.upstreams[name].env
-        and not any(line.startswith(f"upstreams.{name}.env") for line in told)
+    before, after = _rules(old), _rules(new)
+    return told + [
+        f"{place}: in another order" for place in before if _reordered(before[place], after.get(place, []))
     ]
-    return told
+
+
+def _rules(config: Config) -> dict[str, list[str]]:
+    """The patterns of all overrides. Of several that match the later wins: their order says something."""
+    protection = config.context_protection
+    rules = {
+        "context_protection.tools": list(protection.tools),
+        "context_protection.endpoints": list(protection.endpoints),
+    }
+    return rules | {
+        f"upstreams.{_key(name)}.tools": list(one.tools) for name, one in config.upstreams.items()
+    }
+
+
+def _reordered(one: list[str], other: list[str]) -> bool:
+    return [name for name in one if name in other] != [name for name in other if name in one]
 
 
 def needs_restart(old: Config, new: Config) -> list[str]:
     """Keys that changed and are only read when we start."""
-    before, after = flat(old), flat(new)
     return [
         name
-        for name in {**before, **after}
-        if before.get(name, ("", True))[0] != after.get(name, ("", True))[0]
-        and not (before.get(name) or after[name])[1]
+        for name, one, other in _changed(old, new)
+        if not all(entry.reloadable for entry in (one, other) if entry)
     ]
+
+
+def _changed(old: Config, new: Config) -> Iterator[tuple[str, Entry | None, Entry | None]]:
+    before, after = flat(old), flat(new)
+    for name in {**before, **after}:
+        one, other = before.get(name), after.get(name)
+        if (one and one.value) != (other and other.value) or (one is None) != (other is None):
+            yield name, one, other
+
+
+def _text(entry: Entry | None) -> str:
+    return entry.text if entry else _NO_VALUE
 
 
 def written(value: Any) -> str:
@@ -107,23 +152,31 @@ def written(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
-        return f"{value:g}" if isinstance(value, float) else str(value)
+        return str(int(value)) if value == int(value) else repr(value)
     if isinstance(value, (tuple, list)):
         return f"[{', '.join(written(item) for item in value)}]"  # type: ignore[misc]
     if isinstance(value, dict):
         return "{}"
     text = str(value)
     plain = text.replace("_", "").replace("-", "").replace(".", "").isalnum() and text.isascii()
-    return (
-        text
-        if plain and not text[0].isdigit() and text not in ("null", "true", "false")
-        else json.dumps(text)
-    )
+    is_word = plain and not text[0].isdigit() and text not in (*_NULLS, "true", "false")
+    return text if is_word else _quoted(text)
 
 
 def _key(name: str) -> str:
     plain = name.replace("_", "").replace("-", "").replace("/", "").isalnum() and name.isascii()
-    return name if plain else json.dumps(name, ensure_ascii=False)
+    return name if plain else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    """In double quotes; what cannot be seen is written as a number."""
+    return '"' + "".join(map(_escaped, text)) + '"'
+
+
+def _escaped(char: str) -> str:
+    if char in '"\\':
+        return f"\\{char}"
+    return char if char.isprintable() else f"\\U{ord(char):08x}"
 
 
 def example() -> str:

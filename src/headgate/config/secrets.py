@@ -1,0 +1,111 @@
+"""Secrets inside command lines: what looks like one is not shown.
+
+Rather too much than too little: a masked port costs a look into the file, a shown password its change.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+MASK: Final = "•••"
+
+_SECRET_WORDS: Final = frozenset(
+    [
+        "key",
+        "apikey",
+        "accesskey",
+        "secretkey",
+        "privatekey",
+        "authkey",
+        "token",
+        "accesstoken",
+        "authtoken",
+        "secret",
+        "clientsecret",
+        "password",
+        "passwd",
+        "passphrase",
+        "passcode",
+        "pass",
+        "pw",
+        "pwd",
+        "pat",
+        "auth",
+        "authorization",
+        "credential",
+        "credentials",
+        "creds",
+        "bearer",
+        "cookie",
+        "jwt",
+        "signature",
+        "sig",
+        "dsn",
+    ]
+)
+_LAST_WORD: Final = re.compile(r"[A-Za-z][a-z]*\Z|[A-Z]+\Z")
+_LONG_NAME: Final = 16
+_ASSIGNED: Final = re.compile(r"([\w.-]++)(\s*[=:]\s*)(?=\S)")
+_NAMED: Final = re.compile(r"""(?<![\w.-])([\w.-]++)(["']?\s*[=:]\s*|\s+)""")
+_VALUE: Final = re.compile(
+    r"""(["'])(?:\\.|(?!\1).)*+(?:\1|\Z)|(?:bearer|basic|token)\s+[^\s"']+|[^\s"'&;,}]+""",
+    re.IGNORECASE | re.DOTALL,
+)
+_KNOWN: Final = re.compile(
+    r"\b(?:sk-[\w-]{8,}|gh[opsu]_\w{8,}|github_pat_\w{8,}|glpat-[\w-]{8,}|xox[abeprs]-[\w-]{8,}|AKIA[0-9A-Z]{12,}"
+    r"|AIza[\w-]{20,}|eyJ[\w-]{8,}[\w.-]*|npm_\w{8,}|hf_\w{8,})"
+)
+
+
+def masked_arguments(arguments: Sequence[str]) -> tuple[str, ...]:
+    return tuple(_masked_arguments(arguments))
+
+
+def _masked_arguments(arguments: Sequence[str]) -> Iterator[str]:
+    after_name = False
+    for argument in arguments:
+        yield MASK if after_name and not argument.startswith("--") else masked(argument)
+        after_name = argument.startswith("-") and not after_name and names_a_secret(argument)
+
+
+def masked(text: str) -> str:
+    """One argument, or the name of a program, without what looks like a secret in it."""
+    found = _ASSIGNED.match(text)
+    if found and "=" in found[2] and not names_a_secret(found[1]):
+        found = _ASSIGNED.match(text, found.end())  # --header=Authorization: …
+    if found and names_a_secret(found[1]):
+        return f"{text[: found.end()]}{MASK}"
+    text = re.sub(r"\S+", lambda word: _mask_login(word[0]), text) if "://" in text else text
+    return _KNOWN.sub(MASK, _mask_named(text))
+
+
+def names_a_secret(name: str) -> bool:
+    """By its last word: `--api-key`, `GITHUB_TOKEN`, `clientSecret`; not `--max-tokens`, nor `--token-file`."""
+    name = name.rstrip("0123456789_.-")[-40:]
+    last = _LAST_WORD.search(re.split(r"[_.-]", name)[-1])
+    return last is not None and last[0].lower() in _SECRET_WORDS
+
+
+def _mask_login(address: str) -> str:
+    """`postgres://user:•••@host`; a name alone is masked only where it is as long as a token."""
+    scheme, slashes, rest = address.partition("://")
+    login, at, host = rest.rpartition("@")
+    user, colon, _ = login.partition(":")
+    if not at or (not colon and len(login) < _LONG_NAME):
+        return address
+    return f"{scheme}{slashes}{user if colon else ''}{colon}{MASK}@{host}"
+
+
+def _mask_named(text: str) -> str:
+    """Secrets that stand by their name within a longer text: in queries, JSON, the command lines of shells."""
+    parts: list[str] = []
+    at = 0
+    for found in _NAMED.finditer(text):
+        by_space = found[2].isspace()
+        if found.start() < at or (by_space and found[1][0] != "-") or not names_a_secret(found[1]):
+            continue
+        value = _VALUE.match(text, found.end())
+        if value is not None:
+            parts += [text[at : found.end()], f"{value[1] or ''}{MASK}{value[1] or ''}"]
+            at = value.end()
+    return "".join(parts) + text[at:]
