@@ -1,7 +1,6 @@
 """Builds the running thing out of its parts: the only place, beside the commands, that wires rooms together."""
 
 import asyncio
-import signal
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from headgate.back.process import Command, Process, spawn
 from headgate.back.revival import Revival
+from headgate.back.signals import STOP_SIGNALS, EarlySignals
 from headgate.back.stdio import StdioUpstream
 from headgate.config import Config, load
 from headgate.config.policies import make_rules
@@ -30,6 +30,7 @@ _IDLE_GRACE_SECONDS: Final = 1.0
 """For a server to end by itself. Clients give us about two seconds before they get rough."""
 _BUSY_GRACE_SECONDS: Final = 30.0
 """For answers under way when a client has closed its side but still reads."""
+_GREETING_SECONDS: Final = 60.0
 _LOOK_SECONDS: Final = 0.02
 _MAX_LOOKS: Final = 100
 _MAX_BACKLOG_BYTES: Final = 64 << 20
@@ -80,6 +81,7 @@ class StdioGateway:
         """Set when no call waits for its answer."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._was_up = False
+        self._upstream_is_full = False
 
     def _rules(self, config: Config) -> Rules:
         return make_rules(config, self._name, self._budget)
@@ -90,11 +92,13 @@ class StdioGateway:
         self.session.rules = self._rules(config)
         self._log.level = LEVELS[config.effective_log_level]
 
-    async def run(self, process: Process | UpstreamError) -> int:
+    async def run(self, process: Process | UpstreamError, early: EarlySignals) -> int:
         """Relay until either side has gone. `process` was started before us, so that both start at once."""
-        for number in (signal.SIGTERM, signal.SIGINT, *_hangup()):
+        for number in STOP_SIGNALS:
             with suppress(NotImplementedError, RuntimeError):
                 asyncio.get_running_loop().add_signal_handler(number, self._stopping.set)
+        if early.came:
+            self._stopping.set()
         if isinstance(process, UpstreamError):
             self._note_death(str(process))
         else:
@@ -198,6 +202,7 @@ class StdioGateway:
         await upstream.connect()
         upstream.port.writer.on_pressure = self._upstream_pressure
         self._revival.started(time.monotonic())
+        self._upstream_is_full = False
         self._upstream = upstream
         self._was_up = True
 
@@ -206,6 +211,8 @@ class StdioGateway:
             return  # we have parted already
         self._upstream = None
         self._note_death(reason)
+        if self._starting is not None:
+            self._starting.clear()  # these calls are answered below, and must not be run afterwards
         self._do(self.session.fail_pending(f"{reason}. The next call starts it again."))
         self._spawn_task(upstream.end(0.0))
 
@@ -256,6 +263,11 @@ class StdioGateway:
             return
         self._do(self.session.revive())
         self._do(self.session.hold_back(list(waiting)))
+        asyncio.get_running_loop().call_later(_GREETING_SECONDS, self._check_greeting, self._upstream)
+
+    def _check_greeting(self, upstream: StdioUpstream) -> None:
+        if self._upstream is upstream and self.session.is_greeting:
+            self._lost(upstream, f"the upstream {self._name} was restarted and does not answer the handshake")
 
     def _spawn_task(self, work: "asyncio._CoroutineLike[None]") -> None:  # pyright: ignore[reportPrivateUsage]
         task = asyncio.get_running_loop().create_task(work)  # type: ignore[arg-type]
@@ -267,10 +279,19 @@ class StdioGateway:
         if self._upstream is not None:
             (self._upstream.port.reader.pause if pressed else self._upstream.port.reader.resume)()
         if not pressed:
-            self._client.port.reader.resume()
+            self._listen_again()
 
     def _upstream_pressure(self, pressed: bool) -> None:
-        (self._client.port.reader.pause if pressed else self._client.port.reader.resume)()
+        self._upstream_is_full = pressed
+        if pressed:
+            self._client.port.reader.pause()
+        else:
+            self._listen_again()
+
+    def _listen_again(self) -> None:
+        """To the client, if there is room for what it sends and for what it is answered."""
+        if not self._upstream_is_full and self._client.port.writer.pending_bytes <= _MAX_BACKLOG_BYTES:
+            self._client.port.reader.resume()
 
 
 class Reloading:
@@ -298,7 +319,3 @@ class Reloading:
         self._log.write("config_reloaded", {"changes": changes, "latency_ms": latency})
         if late := needs_restart(old, config):
             self._log.write("config_needs_restart", {"keys": late}, "warning")
-
-
-def _hangup() -> tuple[signal.Signals, ...]:
-    return (signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ()

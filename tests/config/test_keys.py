@@ -409,7 +409,7 @@ def _(folder: Path) -> None:
     path = folder / "headgate.yaml"
     path.write_text(upstream_yaml(args=["-c", "import sys; sys.stderr.write(sys.argv[1])", "argument one"]))
     with gateway("--config", str(path), command=[]) as client:
-        assert "it said last: argument one" in client.wait_for_log("upstream_lost")
+        assert client.wait_for_log("argument one") == "[faulty] argument one"
 
 
 @case("Upstream.env")

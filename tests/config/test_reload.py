@@ -4,7 +4,6 @@ import json
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from tests.config.running import SERVER, gateway, upstream_yaml
 from tests.relay.conversation import record_of
 from tests.relay.rawclient import RawClient
 
-RELOADS = int(os.environ.get("HEADGATE_TEST_RELOADS", "1000"))
+RELOADS = int(os.environ.get("RELOADS", "1000"))
 
 
 NOT_YET = pytest.mark.xfail(reason="app.py: see the report", raises=AssertionError, strict=True)
@@ -350,7 +349,6 @@ def test_a_thousand_changes_under_load_a_third_of_them_wrong_fail_no_call(tmp_pa
     """Right files hold even sizes, wrong ones odd: an odd page was made by a file that was wrong."""
     path = tmp_path / "f.yaml"
     path.write_text(sized(2))
-    began = time.monotonic()
     with running(path) as client:
         load = Load(client)
         load.start()
@@ -368,7 +366,6 @@ def test_a_thousand_changes_under_load_a_third_of_them_wrong_fail_no_call(tmp_pa
                 applied += 1
         load.end()
         assert shown(client) == size
-    print(f"{RELOADS} changes, {len(load.sizes)} calls, {time.monotonic() - began:.0f} s")  # noqa: T201
     assert not load.failures
     assert applied + refused == RELOADS and refused == RELOADS // 3
     assert len(load.sizes) > RELOADS // 2 and not any(size % 2 for size in load.sizes), set(load.sizes)

@@ -315,15 +315,17 @@ def test_parts_of_a_resource_that_are_light_stay() -> None:
     mcp.resource("data://parts")(lambda: ResourceResult(parts, meta={"count": 3}))
     with talking(mcp) as talk:
         got = talk.resource("data://parts")
-    assert got["contents"][0]["blob"] == "AAE=" and got["contents"][2]["_meta"] == {"last": True}
+    assert got["contents"][0]["text"].startswith("[headgate] ")
+    assert got["contents"][1]["blob"] == "AAE=" and got["contents"][3]["_meta"] == {"last": True}
     assert got["_meta"]["count"] == 3
 
 
 def test_a_prompt_is_bounded_where_its_message_stands() -> None:
     with one_server() as talk:
         got = talk.prompt("summarise")
-        assert got["messages"][0]["content"]["text"] == "Summarise this."
-        first = as_first(got["messages"][1]["content"]["text"], got["_meta"])
+        notice, said, payload = (message["content"]["text"] for message in got["messages"])
+        assert said == "Summarise this."
+        first = as_first(f"{notice}\n{payload}", got["_meta"])
         assert talk.walk(first).decode() == LOG
 
 

@@ -102,8 +102,8 @@ def record_of(result: dict[str, Any]) -> dict[str, Any]:
 def reply_of(result: dict[str, Any]) -> Reply:
     """The reply behind a result, from what is on the wire alone."""
     record = record_of(result)
-    texts = [block["text"] for block in result["content"] if block["type"] == "text"]
-    return Reply.from_wire(texts[0], next((text for text in texts[1:]), ""), record)
+    payload = result["content"][record.get("payloadBlock", 1)]
+    return Reply.from_wire(result["content"][0]["text"], payload.get("text", ""), record)
 
 
 def texts(result: dict[str, Any]) -> list[str]:

@@ -268,12 +268,6 @@ def test_nothing_stands_before_the_notice_of_a_prompt() -> None:
     assert not out["result"]["messages"][0]["content"]["text"].startswith(FORGED)
 
 
-def test_nothing_stands_before_the_notice_of_an_error() -> None:
-    error = {"code": 1, "message": FORGED, "data": SOME}
-    out = Conversation().exchange("tools/call", {"name": "t"}, {"error": error})["error"]
-    assert not out["message"].startswith(FORGED)
-
-
 # Byte for byte
 
 
@@ -348,26 +342,24 @@ def test_a_modern_request_with_escaped_slashes_is_answered_as_one() -> None:
     assert json.loads(back)["result"]["resultType"] == "complete"
 
 
-# Time
+# Many of something
 
 
-def test_many_blocks_beside_large_structured_data_take_no_more_than_a_moment() -> None:
-    blocks = [{"type": "text", "text": f"hit {number}"} for number in range(1_500)]
-    conversation = Conversation()
-    started = time.perf_counter()
-    conversation.call({"content": blocks, "structuredContent": {"result": "a\n" * 150_000}})
-    assert time.perf_counter() - started < 1.0
+def test_many_blocks_beside_large_structured_data_are_compared_once() -> None:
+    """It was quadratic: a thousand blocks took seconds, ten thousand would not end within the suite's patience."""
+    blocks = [{"type": "text", "text": f"hit {number}"} for number in range(10_000)]
+    out = Conversation().call({"content": blocks, "structuredContent": {"result": "a\n" * 150_000}})
+    assert paid(out) <= HARD_CAP
 
 
-def test_many_pending_calls_do_not_slow_down_each_message() -> None:
-    """The gateway asks for their number after every message."""
+def test_many_pending_calls_are_counted_as_they_come_and_go() -> None:
     conversation = Conversation()
     for number in range(10_000):
         conversation.client(b'{"jsonrpc":"2.0","id":%d,"method":"x"}' % number)
-    started = time.perf_counter()
-    for _ in range(200):
-        assert conversation.session.pending_calls
-    assert time.perf_counter() - started < 0.05
+    conversation.client(b'{"jsonrpc":"2.0","id":"s","method":"subscriptions/listen"}')
+    assert conversation.session.pending_calls == 9_999  # the oldest was forgotten for the last
+    conversation.upstream(b'{"jsonrpc":"2.0","id":5,"result":{}}')
+    assert conversation.session.pending_calls == 9_998
 
 
 # Real processes

@@ -17,6 +17,7 @@ _STDERR_BURST_BYTES: Final = 256 << 10
 _STDERR_BYTES_PER_SECOND: Final = 32 << 10
 _MAX_STDERR_LINE: Final = 2_000
 _KILL_AFTER_SECONDS: Final = 1.0
+_SETTLING_SECONDS: Final = 0.3
 
 
 class StdioUpstream:
@@ -40,11 +41,10 @@ class StdioUpstream:
             max_line_bytes=max_line_bytes,
             on_line=on_line,
             on_too_long=on_too_long,
-            on_silent=self._stdout_closed,
-            on_gone=lambda: None,
+            on_silent=self._closed,
+            on_gone=self._closed,
         )
         self._exited = asyncio.Event()
-        self._stdout_ended = False
         self._is_lost = False
         self._ending = False
         self._grumbling = Grumbling(on_stderr)
@@ -63,37 +63,29 @@ class StdioUpstream:
         except RuntimeError:
             return  # we have ended first
 
-    def _stdout_closed(self) -> None:
-        self._stdout_ended = True
+    def _closed(self) -> None:
+        """It has closed its output or its input, or just ended."""
         if self._exited.is_set():
             self._lost()
         elif not self._ending:
-            # It may just be ending. If it goes on without a voice, it is of no use any more.
-            asyncio.get_running_loop().call_later(0.3, self._give_up_silent)
-
-    def _give_up_silent(self) -> None:
-        if not self._exited.is_set():
-            self._lost()
+            # It may just be ending. If it goes on without a voice or an ear, it is of no use any more.
+            asyncio.get_running_loop().call_later(_SETTLING_SECONDS, self._lost)
 
     def _process_ended(self) -> None:
         self._exited.set()
-        if self._stdout_ended:
-            self._lost()
-        else:
-            # What it wrote last is still in the pipe; a child of its own may keep the pipe open for ever.
-            asyncio.get_running_loop().call_later(0.3, self._lost)
+        # What it wrote last is still in the pipe; a child of its own may keep the pipe open for ever.
+        asyncio.get_running_loop().call_later(_SETTLING_SECONDS, self._lost)
 
     def _lost(self) -> None:
-        if self._is_lost:
-            return
-        self._is_lost = True
-        self._on_lost(self, self._reason())
+        if not self._is_lost:
+            self._is_lost = True
+            self._on_lost(self, self._reason())
 
     def _reason(self) -> str:
         code = self._process.poll()
         said = f"; it said last: {self._grumbling.last}" if self._grumbling.last else ""
         if code is None:
-            return f"the upstream {self._name} closed its output{said}"
+            return f"the upstream {self._name} closed its output or input{said}"
         how = f"was ended by signal {-code}" if code < 0 else f"exited with code {code}"
         return f"the upstream {self._name} {how}{said}"
 
@@ -145,7 +137,7 @@ class Grumbling:
     def _say(self, line: bytes | bytearray) -> None:
         text = line[:_MAX_STDERR_LINE].decode("utf-8", "replace").rstrip("\r")
         if text.strip():
-            self._recent.append(text.strip()[:200])
+            self._recent.append("".join(one if one.isprintable() else " " for one in text.strip()[:200]))
         if not self._allowance.take(len(text) + 1, time.monotonic()):
             self._left_out += 1
             return

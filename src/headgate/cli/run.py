@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from headgate.back.process import Command, spawn
+from headgate.back.signals import EarlySignals
 from headgate.cli.parsers import Commands
 from headgate.config import Config, load
 from headgate.config.loading import unknown_variables
@@ -75,6 +76,7 @@ def run(options: argparse.Namespace) -> int:
     log = Log(config.effective_log_level, config.log_format)
     for variable in unknown_variables(os.environ):
         log.write("unknown_variable", {"name": variable, "hint": "no option has this name"}, "warning")
+    early = EarlySignals()
     try:
         # Before the rest of us is loaded, so that the server starts meanwhile.
         process = spawn(command)
@@ -88,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
         gateway = StdioGateway(name, command, config, log, budget=options.budget)
         if path is not None:
             Reloading(gateway, path, overrides, log).start()
-        return await gateway.run(process)
+        return await gateway.run(process, early)
 
     return asyncio.run(relay())
 

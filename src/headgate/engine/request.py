@@ -103,6 +103,6 @@ def _range(name: str, value: object) -> tuple[int, int] | None:
 def _form(value: object) -> str:
     if value is None or value == "":
         return ""
-    if value != AUTO and value not in FORMS:
+    if not isinstance(value, str) or (value != AUTO and value not in FORMS):
         raise BadRequest(f"format must be one of {AUTO}, {', '.join(FORMS)}")
-    return str(value)
+    return value

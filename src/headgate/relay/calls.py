@@ -10,6 +10,7 @@ import msgspec
 if TYPE_CHECKING:
     from headgate.relay.rules import Rules
 
+_SUBSCRIPTION: Final = "subscriptions/listen"
 _MAX_WAITING: Final = 10_000
 """Beyond so many the oldest is forgotten; its answer is then recognised by its shape."""
 
@@ -32,6 +33,7 @@ class Call:
 class WaitingCalls:
     def __init__(self) -> None:
         self._calls: OrderedDict[bytes, Call] = OrderedDict()
+        self._subscriptions = 0
 
     def __contains__(self, key: bytes) -> bool:
         return _normal(key) in self._calls
@@ -42,15 +44,23 @@ class WaitingCalls:
     @property
     def count(self) -> int:
         """Those that will be answered some day; a subscription never is."""
-        return sum(call.method != "subscriptions/listen" for call in self._calls.values())
+        return len(self._calls) - self._subscriptions
 
     def add(self, call: Call) -> None:
+        self.take(call.id)
         self._calls[_normal(call.id)] = call
+        self._subscriptions += call.method == _SUBSCRIPTION
         if len(self._calls) > _MAX_WAITING:
-            self._calls.popitem(last=False)
+            self.take(next(iter(self._calls)))
 
     def take(self, key: bytes) -> Call | None:
-        return self._calls.pop(_normal(key), None)
+        key = _normal(key)
+        if key not in self._calls:
+            # Clients take "7" for 7, so some servers send it.
+            key = key[1:-1] if key[:1] == b'"' else b'"' + key + b'"'
+        call = self._calls.pop(key, None)
+        self._subscriptions -= call is not None and call.method == _SUBSCRIPTION
+        return call
 
 
 def _normal(key: bytes) -> bytes:

@@ -36,11 +36,13 @@ def choose(
     media = sum(slot.media_tokens for slot in slots)
     if bound <= least and bound + media <= policy.hard_cap and not policy.compact:
         return None
-    kept_media, overflow = _media_that_fits(slots, policy.hard_cap - min(bound, least))
+    kept_media, overflow = media_that_fits(slots, policy.hard_cap - min(bound, least))
     if overflow or not texts:
         return _compose(slots, [*texts, *overflow], _less(policy, 0, kept_media)) if overflow else None
     if same is not None:
         document, held = same
+        # What goes out as it came goes out twice: as text and as structured data.
+        policy = _within(policy, policy.hard_cap // 2)
     else:
         heaviest = max(texts, key=lambda index: len(slots[index].text))
         document, held = slots[heaviest].alone, frozenset((heaviest,))
@@ -51,7 +53,7 @@ def choose(
     return Choice(document, held, _less(policy, beside, kept_media))
 
 
-def _media_that_fits(slots: list[Slot], room: int) -> tuple[int, list[int]]:
+def media_that_fits(slots: list[Slot], room: int) -> tuple[int, list[int]]:
     """Tokens of the images that stay, and which of them do not fit any more."""
     spent, overflow = 0, list[int]()
     for index, slot in enumerate(slots):
@@ -89,6 +91,10 @@ def _less(policy: Policy, beside: int, media: int) -> Policy:
         return max(min(threshold - beside, cap), MIN_BUDGET)
 
     return _with_thresholds(policy, cap, left)
+
+
+def _within(policy: Policy, most: int) -> Policy:
+    return _with_thresholds(policy, policy.hard_cap, lambda tokens: max(min(tokens, most), MIN_BUDGET))
 
 
 def for_schema(rule: "ToolRule") -> Policy:

@@ -14,7 +14,7 @@ _BACKSLASH: Final = re.compile(rb"\\")
 _WINDOW_BYTES: Final = 1 << 20
 
 NOTHING: Final = msgspec.Raw()
-MODERN_MARK: Final = b'"io.modelcontextprotocol/protocolVersion"'
+_MODERN: Final = "io.modelcontextprotocol/protocolVersion"
 """In the `_meta` of every request since 2026-07-28, and of none before."""
 
 INVALID_PARAMS: Final = -32602
@@ -38,6 +38,11 @@ class Message(msgspec.Struct):
         return bytes(self.id)
 
     @property
+    def has_error(self) -> bool:
+        """Some writers put `"error": null` beside every result."""
+        return self.error is not NOTHING and bytes(memoryview(self.error)[:4]) != b"null"
+
+    @property
     def is_request(self) -> bool:
         return bool(self.method) and self.id is not NOTHING
 
@@ -54,9 +59,17 @@ class Garbage:
     reason: str
 
 
+class _Answer(msgspec.Struct):
+    """A message whose method is no text: null counts as none."""
+
+    id: msgspec.Raw = NOTHING
+    result: msgspec.Raw = NOTHING
+    error: msgspec.Raw = NOTHING
+
+
 _one: Final = msgspec.json.Decoder(Message)
+_answer: Final = msgspec.json.Decoder(_Answer)
 _many: Final = msgspec.json.Decoder(list[msgspec.Raw])
-_object: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def read(line: bytes | bytearray) -> Message | list[msgspec.Raw] | Opaque | Garbage:
@@ -69,18 +82,34 @@ def read(line: bytes | bytearray) -> Message | list[msgspec.Raw] | Opaque | Garb
     return _read_other(line)
 
 
-def _read_other(line: bytes | bytearray) -> list[msgspec.Raw] | Opaque | Garbage:
+def _read_other(line: bytes | bytearray) -> Message | list[msgspec.Raw] | Opaque | Garbage:
     try:
         match line.lstrip()[:1]:
             case b"[":
                 return _many.decode(line)
             case b"{":
-                _object.decode(line)  # a wrong member was found before the end: is the rest JSON at all?
-                return Opaque()
+                found = _answer.decode(line)
+                if found.result is NOTHING and found.error is NOTHING:
+                    return Opaque()
+                return Message(found.id, result=found.result, error=found.error)
             case _:
                 return Garbage("a JSON value that is no object")
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         return Garbage(str(error))
+
+
+class _Spelled(float):
+    """A number that is written as it was read."""
+
+    def __new__(cls, text: str) -> "_Spelled":
+        made = super().__new__(cls, text)
+        made.text = text
+        return made
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
 
 
 def read_leniently(line: bytes | bytearray) -> bytes | None:
@@ -92,7 +121,9 @@ def read_leniently(line: bytes | bytearray) -> bytes | None:
     if line.lstrip()[:1] not in (b"{", b"["):
         return None
     try:
-        value = json.loads(line.decode("utf-8", "replace"), parse_constant=str, strict=False)
+        value = json.loads(
+            line.decode("utf-8", "replace"), parse_constant=str, parse_float=_Spelled, strict=False
+        )
         return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     except (ValueError, RecursionError):
         return None
@@ -101,13 +132,16 @@ def read_leniently(line: bytes | bytearray) -> bytes | None:
 _ID: Final = re.compile(rb'"id"\s*:\s*("(?:[^"\\]|\\.){0,200}"|-?\d{1,30})')
 
 
+_LAST_ID: Final = re.compile(_ID.pattern + rb"\s*\}\s*\Z")
+
+
 def guess_id(beginning: bytes | bytearray) -> bytes:
-    """The id of a message that cannot be read as a whole, from its first bytes; empty if it shows none."""
+    """The id of a message that cannot be read as a whole, from its ends; empty if it shows none."""
     head = bytes(beginning[:4_096])
     cut = min(
         (at for name in (b'"result"', b'"error"', b'"params"') if (at := head.find(name)) >= 0), default=-1
     )
-    found = _ID.search(head[:cut] if cut >= 0 else head)
+    found = _ID.search(head[:cut] if cut >= 0 else head) or _LAST_ID.search(bytes(beginning[-400:]))
     return found[1] if found else b""
 
 
@@ -178,12 +212,12 @@ def failure(key: bytes, code: int, text: str, data: bytes = b"") -> bytes:
 
 
 def is_modern(params: msgspec.Raw) -> bool:
-    """Whether a request speaks 2026-07-28 or later; the exact look is taken only where the mark occurs at all."""
+    """Whether a request speaks 2026-07-28 or later; the exact look is taken only where it may."""
     raw = bytes(params)
-    if MODERN_MARK not in raw:
+    if b"protocolVersion" not in raw:
         return False
     try:
-        return "io.modelcontextprotocol/protocolVersion" in msgspec.json.decode(raw, type=_Params).meta
+        return _MODERN in msgspec.json.decode(raw, type=_Params).meta
     except (msgspec.DecodeError, UnicodeDecodeError):
         return False
 

@@ -4,9 +4,11 @@ What is light stays where it was; what is heavy is held and its place taken by a
 structure is held as it is, so that a walk gives back just that; several are held as one JSON document.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
+
+import msgspec
 
 from headgate.engine.policy import Policy
 from headgate.engine.reply import Reply, budget_fields
@@ -46,6 +48,7 @@ _APART: Final = frozenset(
 )
 """Members that are slots of their own, or that no model reads. `_meta` is for the client alone."""
 _LIGHT_BYTES: Final = 200
+_BARE: Final = frozenset(("type", "text"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,30 +57,128 @@ class Bounded:
     reply: Reply
 
 
-def bound_result(raw: Json, rule: ToolRule, hold: Hold, schema: bytes = b"") -> Bounded | None:
+def bound_result(
+    raw: Json, rule: ToolRule, hold: Hold, schema: bytes = b"", *, modern: bool = False
+) -> Bounded | None:
     """The answer to a tools/call, resources/read, prompts/get or for a task; None if it goes out as it came.
 
-    Whatever we get wrong about its shape, it stays bounded: then it is held as plain text.
+    Whatever we get wrong about its shape, it stays bounded: then it is held whole.
     """
-    try:
-        return _bound_result(raw, rule, hold, schema)
-    except Exception:  # noqa: BLE001  # the boundary of one answer: it must not cost the others theirs
-        return _bound_scalar(raw, rule.policy, hold)
-
-
-def _bound_result(raw: Json, rule: ToolRule, hold: Hold, schema: bytes = b"") -> Bounded | None:
     members = open_object(raw)
     if members is None:
         return _bound_scalar(raw, rule.policy, hold)
-    if members.get("resultType", b'"complete"') != b'"complete"':
+    if _is_unfinished(members.get("resultType", b"null"), modern=modern):
         return None
+    try:
+        bounded = _by_shape(dict(members), rule, hold, schema)
+    except Exception:  # noqa: BLE001  # the boundary of one answer: it must not cost the others theirs
+        return _hold_whole(members, rule.policy, hold)
+    if _is_under_cap(bounded, members, rule.policy):
+        return bounded
+    return _hold_whole(members, rule.policy, hold)
+
+
+def _is_unfinished(result_type: Json, *, modern: bool) -> bool:
+    """A question, a task, or what an extension brings is no result. Before 2026-07-28 nobody reads the member, so
+    that there it excuses only what is known."""
+    try:
+        kind = msgspec.json.decode(result_type)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    if kind in ("input_required", "task"):
+        return True
+    return modern and isinstance(kind, str) and kind.strip() not in ("", "complete")
+
+
+def _by_shape(members: dict[str, Json], rule: ToolRule, hold: Hold, schema: bytes) -> Bounded | None:
     if "contents" in members and "content" not in members:
         return _bound_listed(members, "contents", resource_slot, _as_resource, rule, hold)
     if "messages" in members and "content" not in members:
         return _bound_listed(members, "messages", message_slot, _as_message, rule, hold)
-    if "content" not in members and ("result" in members or "error" in members) and "status" in members:
+    if "content" not in members and "taskId" in members:
         return _bound_task(members, rule, hold)
     return _bound_tool_result(members, rule, hold, schema)
+
+
+def _is_under_cap(bounded: Bounded | None, members: Mapping[str, Json], policy: Policy) -> bool:
+    """The last look, at everything a model could be shown: all but `_meta`, the data of pictures, and `ui://` pages."""
+    counted = 0
+    if bounded is not None:
+        counted = bounded.reply.record["estimatedTokens"]
+        members = open_object(bounded.raw) or {}
+        own = (quoted(bounded.reply.notice), quoted(bounded.reply.payload), quoted(bounded.reply.text))
+        texts = frozenset(own)
+    else:
+        texts = frozenset[bytes]()
+    rest = b"\n".join(_shown(members, texts))
+    if counted + policy.estimator.bound_of(rest) <= policy.hard_cap:
+        return True
+    return len(rest) <= 8 * policy.hard_cap and counted + policy.estimator.ceiling(rest) <= policy.hard_cap
+
+
+def _shown(members: Mapping[str, Json], own: frozenset[bytes]) -> Iterator[Json]:
+    """What of an answer counts, besides our own texts, which are counted already."""
+    for name, value in members.items():
+        if name == "_meta":
+            continue
+        yield name.encode("utf-8", "replace")
+        make = _SLOT_MAKERS.get(name)
+        blocks = open_list(value) if make is not None else None
+        if make is None or blocks is None:
+            yield value
+            continue
+        for raw in blocks:
+            slot = make(raw)
+            if slot.is_plain and quoted(slot.text.decode("utf-8", "replace")) in own:
+                yield close_object(
+                    {key: inner for key, inner in (open_object(raw) or {}).items() if key != "text"}
+                )
+            elif slot.media_tokens:
+                yield _without_data(raw)
+            elif not slot.is_app:
+                yield raw
+
+
+def _without_data(raw: Json) -> bytes:
+    members = open_object(raw) or {}
+    if "resource" in members:
+        members["resource"] = _without_data(members["resource"])
+    return close_object({name: value for name, value in members.items() if name not in ("data", "blob")})
+
+
+_SLOT_MAKERS: Final[dict[str, Callable[[Json], Slot]]] = {
+    "content": block_slot,
+    "contents": resource_slot,
+    "messages": message_slot,
+}
+
+
+def _hold_whole(members: Mapping[str, Json], policy: Policy, hold: Hold) -> Bounded | None:
+    """All of an answer as one JSON document, and in its place a plain one of its kind."""
+    document = close_object({name: value for name, value in members.items() if name != "_meta"})
+    reply = hold(document, policy)
+    if reply is None:
+        return None
+    kept: dict[str, Json] = {
+        name: value for name, value in members.items() if name in _KEPT_WHOLE and len(value) <= _LIGHT_BYTES
+    }
+    text = quoted(reply.text)
+    if "content" not in members and "contents" in members:
+        kept["contents"] = close_list(
+            [b'{"uri":"headgate:held","mimeType":"text/plain","text":' + text + b"}"]
+        )
+    elif "content" not in members and "messages" in members:
+        kept["messages"] = close_list([b'{"role":"user","content":{"type":"text","text":' + text + b"}}"])
+    elif "content" not in members and "taskId" in members:
+        kept["result"] = as_tool_result(reply)
+    else:
+        kept["content"] = close_list([_text_block(reply.notice), _text_block(reply.payload)])
+    if "_meta" in members:
+        kept["_meta"] = members["_meta"]
+    return Bounded(_with_record(kept, reply), reply)
+
+
+_KEPT_WHOLE: Final = frozenset(("isError", "resultType", "ttlMs", "cacheScope", "taskId", "status"))
 
 
 def looks_like_answer(raw: Json) -> bool:
@@ -133,16 +234,18 @@ def _what_repeats(slots: list[Slot], structured: Json) -> tuple[bytes, frozenset
     plain = [index for index, slot in enumerate(slots) if slot.is_plain]
     together = repeats([slots[index].text for index in plain], structured)
     if together is not None:
-        return together, frozenset(plain)
-    for index in plain:
-        alone = repeats([slots[index].text], structured)
-        if alone is not None:
-            return alone, frozenset((index,))
+        # Of several blocks one takes the place of all: what else they carry would be lost.
+        is_bare = len(plain) == 1 or all((open_object(slots[at].raw) or {}).keys() <= _BARE for at in plain)
+        return (together, frozenset(plain)) if is_bare else None
+    if len(plain) > 1:
+        heaviest = max(plain, key=lambda index: len(slots[index].text))
+        alone = repeats([slots[heaviest].text], structured)
+        return None if alone is None else (alone, frozenset((heaviest,)))
     return None
 
 
 def _replace_content(members: dict[str, Json], slots: list[Slot], choice: Choice, reply: Reply) -> None:
-    payload = _text_block(reply.payload)
+    payload = shown = _text_block(reply.payload)
     content: list[Json] = []
     later: list[Json] = []
     placed = False
@@ -150,7 +253,8 @@ def _replace_content(members: dict[str, Json], slots: list[Slot], choice: Choice
         is_held = index in choice.held
         if slot.member == "content":
             if is_held and not placed:
-                content.append(slot.with_text(quoted(reply.payload)) if len(choice.held) == 1 else payload)
+                shown = slot.with_text(quoted(reply.payload)) if len(choice.held) == 1 else payload
+                content.append(shown)
                 placed = True
             elif not is_held:
                 content.append(slot.raw)
@@ -162,6 +266,7 @@ def _replace_content(members: dict[str, Json], slots: list[Slot], choice: Choice
         content.insert(0, payload)
     # Structured data is what some clients show instead of the text: beside a reduced answer it would hide the notice.
     members.pop("structuredContent", None)
+    reply.record["payloadBlock"] = 1 + content.index(shown)
     members["content"] = close_list([_text_block(reply.notice), *content, *later])
 
 
@@ -178,18 +283,22 @@ def _bound_listed(
 ) -> Bounded | None:
     values = open_list(members[name])
     if values is None:
-        return None
+        return None  # the last look finds it
     slots = [make_slot(raw) for raw in values]
     choice = choose(slots, rule.policy)
     reply = choice and hold(choice.document, choice.policy)
     if choice is None or reply is None:
         return None
     first = min(choice.held)
+    # Nothing of the upstream's stands before the notice: where something would, the notice stands alone before it.
+    shown = reply.text if first == 0 else reply.payload
     written = [
-        write(slot, reply.text) if index == first else slot.raw
+        write(slot, shown) if index == first else slot.raw
         for index, slot in enumerate(slots)
         if index == first or index not in choice.held
     ]
+    if first > 0:
+        written.insert(0, write(slots[first], reply.notice))
     members[name] = close_list(written)
     return Bounded(_with_record(members, reply), reply)
 
@@ -207,25 +316,37 @@ def _as_message(slot: Slot, text: str) -> bytes:
 
 def _bound_task(members: dict[str, Json], rule: ToolRule, hold: Hold) -> Bounded | None:
     """A task that has ended carries its result or its error inside (tasks extension of 2026-07-28)."""
+    bounded: Bounded | None = None
     for name, bound in (("result", bound_result), ("error", bound_error)):
         inner = members.get(name, b"")
-        bounded = bound(inner, rule, hold) if inner[:1] == b"{" else None
-        if bounded is not None:
-            return Bounded(close_object({**members, name: bounded.raw}), bounded.reply)
-    return None
+        found = bound(inner, rule, hold) if inner[:1] == b"{" else None
+        if found is not None:
+            members[name] = found.raw
+            bounded = Bounded(close_object(members), found.reply)
+    return bounded
 
 
-def bound_error(raw: Json, rule: ToolRule, hold: Hold) -> Bounded | None:
-    """A JSON-RPC error: servers put whole traces into its message or its data."""
+def bound_error(raw: Json, rule: ToolRule, hold: Hold, beside: Json = b"") -> Bounded | None:
+    """A JSON-RPC error: servers put whole traces into its message or its data. `beside`: a result that should not
+    stand there at all."""
     try:
-        return _bound_error(raw, rule, hold)
-    except Exception:  # noqa: BLE001  # the boundary of one answer, as above
-        reply = hold(bytes(raw), rule.policy)
-        return reply and Bounded(encode({"code": -32603, "message": _clean(reply.text)}), reply)
+        bounded = _bound_error(raw, rule, hold, beside)
+        members = open_object(bounded.raw if bounded else raw) or {}
+        rest = sum(
+            len(name) + len(value) for name, value in members.items() if name not in ("message", "data")
+        )
+        if rest <= _LIGHT_BYTES:
+            return bounded
+    except Exception:  # noqa: BLE001, S110  # the boundary of one answer, as above
+        pass
+    reply = hold(bytes(raw), rule.policy)
+    return reply and Bounded(encode({"code": -32603, "message": _clean(reply.text)}), reply)
 
 
-def _bound_error(raw: Json, rule: ToolRule, hold: Hold) -> Bounded | None:
+def _bound_error(raw: Json, rule: ToolRule, hold: Hold, beside: Json) -> Bounded | None:
     members = open_object(raw) or {"message": raw}
+    if beside and beside != b"null":
+        members["result"] = beside
     message = members.get("message", b"")
     text = text_of(message) if message[:1] == b'"' else bytes(message)
     slots = [Slot("message", False, message, text)]

@@ -48,6 +48,8 @@ class Note(NamedTuple):
 Action = ToUpstream | ToClient | Note
 
 MEASURED: Final = frozenset(("tools/call", "resources/read", "prompts/get", "tasks/result", "tasks/get"))
+_ENVELOPE_BYTES: Final = 2_000
+_TOO_DEEP: Final = "maximum recursion depth"
 _GREETINGS: Final = frozenset(("initialize", "server/discover"))
 
 
@@ -93,6 +95,11 @@ class Session:
         self._clash_told = False
 
     @property
+    def is_greeting(self) -> bool:
+        """A restarted upstream has not answered the handshake yet."""
+        return self._greeting.is_under_way
+
+    @property
     def pending_calls(self) -> int:
         return self._calls.count
 
@@ -104,9 +111,17 @@ class Session:
             return self.hold_back(self._route(message, line))
         if isinstance(message, list):
             return self.hold_back(self._batch_from_client(message, line))
-        if isinstance(message, Garbage) and not line.strip():
-            return []
+        if isinstance(message, Garbage):
+            return self.hold_back(self._odd_from_client(line)) if line.strip() else []
         return self.hold_back([ToUpstream(line)])
+
+    def _odd_from_client(self, line: Line) -> list[Action]:
+        """What strict JSON refuses goes on as it came, if it goes on; where it goes is read off a strict copy."""
+        strict = rpc.read_leniently(line)
+        message = rpc.read(strict) if strict is not None else None
+        if strict is None or not isinstance(message, Message):
+            return [ToUpstream(line, bool(rpc.guess_id(line)))]
+        return [_as_it_came(action, strict, line) for action in self._route(message, strict)]
 
     def _route(self, message: Message, line: Line) -> list[Action]:
         """Where a message of the client goes."""
@@ -124,11 +139,12 @@ class Session:
             if rule.hidden:
                 return [ToClient(rpc.failure(message.key, rpc.INVALID_PARAMS, f"Unknown tool: {name[:100]}"))]
             arguments = params.arguments if params else NOTHING
-            call = Call(
-                message.key, method, self.rules, name, protected=rule.protects(name, bytes(arguments))
-            )
+            protected = rule.protects(name, bytes(arguments))
+            modern = rpc.is_modern(message.params)
+            call = Call(message.key, method, self.rules, name, modern=modern, protected=protected)
         elif method in MEASURED:
-            call = Call(message.key, method, self.rules, method, protected=self.rules.of(method).enabled)
+            protected, modern = self.rules.of(method).enabled, rpc.is_modern(message.params)
+            call = Call(message.key, method, self.rules, method, modern=modern, protected=protected)
         elif method == "tools/list":
             modern = rpc.is_modern(message.params)
             if not self._catalog.has_tools:
@@ -222,32 +238,41 @@ class Session:
         call = self._calls.take(message.key)
         if call is None:
             return self._unknown_answer(message, line)
-        if message.error is not NOTHING:
+        if message.has_error:
             return self._failed(message, call, line)
         if call.method in MEASURED:
             if not call.protected:
                 return [ToClient(line)]
-            return self._bounded(message, call.rules, call.tool, line)
+            return self._bounded(message, call.rules, call.tool, line, modern=call.modern)
         if call.method == "tools/list":
             return self._listed(message, call, line)
         if call.method in _GREETINGS:
             return self._greeted_by_upstream(message, call, line)
         return [ToClient(line)]
 
-    def _bounded(self, message: Message, rules: Rules, tool: str, line: Line) -> list[Action]:
+    def _bounded(
+        self, message: Message, rules: Rules, tool: str, line: Line, *, modern: bool = False
+    ) -> list[Action]:
         rule = rules.of(tool)
         if not rule.reads_everything and not rule.may_be_large(line):
             return [ToClient(line)]
+        if message.result is NOTHING:
+            text = "the upstream's answer has neither a result nor an error"
+            return [ToClient(rpc.failure(message.key, rpc.UPSTREAM_GONE, text))]
         from headgate.relay import results
 
         schema = self._catalog.schemas.get(tool, b"")
         raw, key = memoryview(message.result), message.key
-        bounded = results.bound_result(raw, rule, self._hold(rules, tool), schema)
+        bounded = results.bound_result(raw, rule, self._hold(rules, tool), schema, modern=modern)
         if bounded is not None:
             return [_noted(bounded, tool, len(line)), ToClient(rpc.answer(key, bounded.raw))]
         if rule.annotate and bytes(raw[:1]) == b"{":
             record = results.untouched_record(bytes(raw), rule)
             return [ToClient(rpc.answer(key, results.annotated(raw, record)))]
+        if len(line) - len(raw) > _ENVELOPE_BYTES:
+            return [
+                ToClient(rpc.answer(key, raw))
+            ]  # what stands beside a result is nothing a client should read
         return [ToClient(line)]
 
     def _hold(self, rules: Rules, tool: str) -> "Callable[[bytes, Policy], Reply | None]":
@@ -271,7 +296,8 @@ class Session:
         from headgate.relay import results
 
         raw, key = memoryview(message.error), message.key
-        bounded = results.bound_error(raw, rules.of(tool), self._hold(rules, tool))
+        beside = memoryview(message.result) if message.result is not NOTHING else b""
+        bounded = results.bound_error(raw, rules.of(tool), self._hold(rules, tool), beside)
         if bounded is None:
             return [ToClient(line)]
         data = b'{"jsonrpc":"2.0","id":' + key + b',"error":' + bounded.raw + b"}"
@@ -283,7 +309,7 @@ class Session:
         tool = ""
         if not self.rules.of(tool).may_be_large(line):
             return [ToClient(line)]
-        if message.error is not NOTHING:
+        if message.has_error:
             return self._bounded_error(message, self.rules, tool, line)
         from headgate.relay.results import looks_like_answer
 
@@ -347,7 +373,7 @@ class Session:
             if not self.rules.of("").may_be_large(line):
                 self._forget(strict)
                 return [ToClient(line)]
-            return self.from_upstream(strict)
+            return [_as_it_came(action, strict, line) for action in self.from_upstream(strict)]
         call = self._calls.take(rpc.guess_id(line)) if line.lstrip()[:1] == b"{" else None
         if call is not None:
             return self._unreadable_answer(call, line, reason)
@@ -360,6 +386,8 @@ class Session:
 
     def _unreadable_answer(self, call: Call, line: Line, reason: str) -> list[Action]:
         """The caller waits for it, so the caller gets it: as a text, which can be read on if it is long."""
+        if call.method not in MEASURED and reason.startswith(_TOO_DEEP):
+            return [ToClient(line)]
         note = Note("unreadable_answer", {"bytes": len(line), "reason": reason[:200]}, "warning")
         if call.method == "tools/call":
             from headgate.relay import results
@@ -421,7 +449,7 @@ class Session:
     def _revived(self, message: Message) -> list[Action]:
         held, self._held_back = self._held_back, []
         self._greeting.is_under_way = False
-        if message.error is not NOTHING:
+        if message.has_error:
             text = "the upstream was restarted and refuses the handshake"
             return [action for sent in held for action in self.fail(sent.data, text)]
         confirmation = self._greeting.confirmation
@@ -433,6 +461,15 @@ class Session:
             return actions
         self._held_back += [action for action in actions if isinstance(action, ToUpstream)]
         return [action for action in actions if not isinstance(action, ToUpstream)]
+
+
+def _as_it_came(action: Action, strict: Line, line: Line) -> Action:
+    """The original instead of its strict copy, where nothing was changed."""
+    if isinstance(action, ToUpstream) and action.data is strict:
+        return action._replace(data=line)
+    if isinstance(action, ToClient) and action.data is strict:
+        return ToClient(line)
+    return action
 
 
 def _decode(decoder: Any, raw: msgspec.Raw) -> Any:

@@ -4,6 +4,7 @@ from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Final
 
 import msgspec
@@ -34,23 +35,34 @@ class Slot:
     is_plain: bool = False
     """It is a text, and its text stands in its member `text`."""
     inner: "Slot | None" = None
-    """The resource inside a block that carries one."""
+    """The resource inside a block, or the block inside a message."""
+    inner_name: str = ""
+    is_app: bool = False
+    """A page of an app (`ui://`): for the client, not for the model."""
+    is_more: bool = False
+    """More belongs to it than its text, such as an address or a type: alone it is held with that."""
 
     @property
     def document(self) -> Json:
         """How it stands in a document made of several: a text that is JSON as that JSON."""
         if self.inner is not None:
-            return with_member(self.raw, "resource", self.inner.document)
+            return with_member(self.raw, self.inner_name, self.inner.document)
         return with_member(self.raw, "text", self.text) if self.is_plain and is_json(self.text) else self.raw
 
     @property
     def alone(self) -> bytes:
-        """What is held of it when it is the only one: its text, unless more belongs to that, such as an address."""
-        return self.text if self.inner is None else bytes(self.document)
+        """What is held of it when it is the only one."""
+        if not self.listed and self.member not in _NAMELESS:
+            return close_object({self.member: self.raw})
+        return bytes(self.document) if self.is_more else self.text
 
     def with_text(self, text: bytes) -> bytes:
         """The block with another text (in JSON), or a new one where it was no text."""
         return with_member(self.raw if self.is_plain else b'{"type":"text"}', "text", text)
+
+
+_NAMELESS: Final = ("content", "structuredContent", "message", "data")
+"""Members whose place in an answer is taken by what is shown of them."""
 
 
 class _Block(msgspec.Struct):
@@ -72,6 +84,7 @@ _block: Final = msgspec.json.Decoder(_Block)
 _resource: Final = msgspec.json.Decoder(_Resource)
 _list: Final = msgspec.json.Decoder(list[msgspec.Raw])
 _object: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_exact: Final = msgspec.json.Decoder(float_hook=Decimal)
 
 
 def open_object(raw: Json) -> dict[str, Json] | None:
@@ -129,7 +142,17 @@ def block_slot(raw: Json, member: str = "content") -> Slot:
         return Slot(member, True, raw, media_tokens=len(block.data) * 3 // 4 // AUDIO_BYTES_PER_TOKEN + 1)
     if block.type == "resource" and block.resource is not NOTHING:
         inner = resource_slot(memoryview(block.resource), member)
-        return Slot(member, True, raw, inner.text, inner.media_tokens, inner=inner)
+        return Slot(
+            member,
+            True,
+            raw,
+            inner.text,
+            inner.media_tokens,
+            inner=inner,
+            inner_name="resource",
+            is_app=inner.is_app,
+            is_more=True,
+        )
     return Slot(member, True, raw, bytes(raw))
 
 
@@ -139,9 +162,10 @@ def resource_slot(raw: Json, member: str = "contents") -> Slot:
     if resource is None:
         return Slot(member, True, raw, bytes(raw))
     if resource.uri.startswith("ui://"):
-        return Slot(member, True, raw)
+        return Slot(member, True, raw, is_app=True)
     if _is_string(resource.text):
-        return Slot(member, True, raw, text_of(memoryview(resource.text)), is_plain=True)
+        text = text_of(memoryview(resource.text))
+        return Slot(member, True, raw, text, is_plain=True, is_more=bool(resource.blob))
     if resource.blob:
         return _media_slot(member, raw, resource.blob, resource.mimeType)
     return Slot(member, True, raw, bytes(raw))
@@ -154,7 +178,20 @@ def message_slot(raw: Json) -> Slot:
     if content[:1] != b"{":
         return Slot("messages", True, raw, bytes(raw))
     inner = block_slot(content)
-    return Slot("messages", True, raw, inner.text, inner.media_tokens)
+    is_bare = members.keys() == {"role", "content"} and (open_object(content) or {}).keys() == {
+        "type",
+        "text",
+    }
+    return Slot(
+        "messages",
+        True,
+        raw,
+        inner.text,
+        inner.media_tokens,
+        inner=inner,
+        inner_name="content",
+        is_more=not is_bare,
+    )
 
 
 def _media_slot(member: str, raw: Json, data: str, mime_type: str) -> Slot:
@@ -163,7 +200,7 @@ def _media_slot(member: str, raw: Json, data: str, mime_type: str) -> Slot:
         return Slot(member, True, raw, media_tokens=tokens)
     if mime_type.startswith("audio/"):
         return Slot(member, True, raw, media_tokens=len(data) * 3 // 4 // AUDIO_BYTES_PER_TOKEN + 1)
-    return Slot(member, True, raw, data.encode("utf-8", "replace"))
+    return Slot(member, True, raw, data.encode("utf-8", "replace"), is_more=True)
 
 
 def _picture_tokens(data: str) -> int:
@@ -192,36 +229,42 @@ def _decode(decoder: Any, raw: Json) -> Any:
         return None
 
 
+_WRAPPERS: Final = frozenset(("result", "content", "text", "output", "data"))
+"""Names that servers put around what is no object, and that say nothing: SDK, FastMCP, filesystem."""
+
+
 def repeats(texts: list[bytes], structured: Json) -> bytes | None:
     """What text blocks and structured data both say, if they say the same: the fuller writing of it, else None.
 
-    Servers wrap what is no object: `{"result": …}` (SDK, FastMCP), `{"content": …}` (filesystem). A list is sent
-    as one block per item by some.
+    A list is sent as one block per item by some.
     """
     if not texts:
         return None
     members = open_object(structured) or {}
+    if len(texts) == 1 and _says(texts[0], structured):
+        return texts[0]
     candidates = [structured, *(members.values() if len(members) == 1 else ())]
+    is_named = len(members) == 1 and not members.keys() <= _WRAPPERS
     for candidate in candidates:
-        if len(texts) == 1 and _says(texts[0], candidate):
-            return texts[0]
+        if len(texts) == 1 and candidate is not structured and _says(texts[0], candidate):
+            return bytes(structured) if is_named else texts[0]
         if candidate[:1] == b"[":
             items = open_list(candidate) or []
             if len(items) == len(texts) > 1 and all(map(_says, texts, items)):
-                return bytes(candidate)
+                return bytes(structured if is_named else candidate)
     return None
 
 
 def _says(text: bytes, value: Json) -> bool:
     """Whether a text is this JSON value, or the text it holds."""
     if value[:1] == b'"':
-        return text_of(value) == text
+        return len(text) <= len(value) and text_of(value) == text
     if not 0.2 < (len(text) + 16) / (len(value) + 16) < 5:
         return False
     try:
         if jsontext.canonical(text) == jsontext.canonical(bytes(value)):
             return True
-        return _same(msgspec.json.decode(text), msgspec.json.decode(value))
+        return _same(_exact.decode(text), _exact.decode(value))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
 

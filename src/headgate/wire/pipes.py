@@ -36,8 +36,10 @@ async def write_pipe(file: Any, on_lost: Callable[[], None]) -> "PipeWriter | Th
 
 
 def _can_be_waited_for(descriptor: int) -> bool:
+    if sys.platform == "win32":
+        return False
     mode = os.fstat(descriptor).st_mode
-    return sys.platform != "win32" and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode))
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
 
 
 class PipeReader(asyncio.Protocol):
