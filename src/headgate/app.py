@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -66,6 +67,7 @@ class StdioGateway:
         self._name, self._command, self._log = name, command, log
         self._budget = budget
         self.config = config
+        self._read_tool = config.read_tool
         self._max_bytes = config.max_result_bytes
         self.session = Session(self._rules(config), process_protection(), time.time, upstream=name)
         self._client = StdioClient(
@@ -84,7 +86,8 @@ class StdioGateway:
         self._upstream_is_full = False
 
     def _rules(self, config: Config) -> Rules:
-        return make_rules(config, self._name, self._budget)
+        # The client knows our tool by the name it had when it asked: a new one needs a restart.
+        return make_rules(replace(config, read_tool=self._read_tool), self._name, self._budget)
 
     def apply(self, config: Config) -> None:
         """A new configuration for all calls from now on; those under way keep the old one."""
@@ -299,7 +302,7 @@ class Reloading:
 
     def __init__(self, gateway: StdioGateway, path: Path, overrides: Mapping[str, str], log: Log) -> None:
         self._gateway, self._path, self._overrides, self._log = gateway, path, overrides, log
-        self._watch = ConfigWatch(path, self._changed, path.read_bytes())
+        self._watch = ConfigWatch(path, self._changed)
 
     def start(self) -> None:
         self._watch.start()
@@ -314,8 +317,12 @@ class Reloading:
         changes = difference(old, config)
         if not changes:
             return
+        level = self._log.level
         self._gateway.apply(config)
         latency = round(max(time.time() - written_at, 0.0) * 1_000, 1)
+        # Told by the more talkative of both levels: a change to a quiet log is the last thing it says.
+        self._log.level, quiet = min(level, self._log.level), self._log.level
         self._log.write("config_reloaded", {"changes": changes, "latency_ms": latency})
+        self._log.level = quiet
         if late := needs_restart(old, config):
             self._log.write("config_needs_restart", {"keys": late}, "warning")

@@ -155,6 +155,18 @@ def strips_vectors(setting: Callable[[str], Conversation], key: str) -> None:
     assert ["3.125" in page for page in pages] == [True, False]
 
 
+def leaves_out_empties(setting: Callable[[str], Conversation], key: str) -> None:
+    noisy = [row | {"blank": None} for row in ROWS]
+    pages = ["\n".join(texts(setting(f"{key}: {on}").call(answer(noisy)))) for on in ("false", "true")]
+    assert ["blank" in page for page in pages] == [True, False]
+
+
+def shows_the_size_of(setting: Callable[[str], Conversation], key: str) -> None:
+    noisy = [row | {"trace": f"frame {number} " * 9} for number, row in enumerate(ROWS)]
+    pages = ["\n".join(texts(setting(f"{key}: {names}").call(answer(noisy)))) for names in ("[]", '["tr*"]')]
+    assert ["frame 1 " in page for page in pages] == [True, False]
+
+
 def keeps_sentences_with(setting: Callable[[str], Conversation], key: str) -> None:
     article = {"id": 1, "story": STORY, "other": OBJECT}
     shown = [
@@ -191,6 +203,8 @@ ALIKE = {
     "format": writes_in_a_form,
     "compact": compacts_small_answers,
     "strip_vectors": strips_vectors,
+    "strip_empty": leaves_out_empties,
+    "strip_fields": shows_the_size_of,
     "keywords": keeps_sentences_with,
     "output_schema": treats_schemas,
     "annotate": annotates,

@@ -83,6 +83,7 @@ class StdioUpstream:
 
     def _reason(self) -> str:
         code = self._process.poll()
+        self._grumbling.end()
         said = f"; it said last: {self._grumbling.last}" if self._grumbling.last else ""
         if code is None:
             return f"the upstream {self._name} closed its output or input{said}"

@@ -40,6 +40,12 @@ class Override:
     format: Form | None = option(None, "form to write JSON in")
     compact: Switch | None = option(None, "`always`: write also small answers in a cheaper lossless form")
     strip_vectors: bool | None = option(None, "show the length of an embedding vector instead of its numbers")
+    strip_empty: bool | None = option(None, "leave members out of items that are null or empty")
+    strip_fields: tuple[str, ...] | None = option(
+        None,
+        "members of which an item shows the size only; `*` stands for anything",
+        example='[_links, "debug_*"]',
+    )
     output_schema: Literal["drop", "relax", "keep"] | None = option(
         None, "what becomes of the output schema the tool promises"
     )
@@ -81,6 +87,10 @@ class ContextProtection:
     compact: Switch = option("never", "`always`: write also small answers in a cheaper lossless form")
     strip_vectors: bool | None = option(
         None, "show the length of an embedding vector instead of its numbers (default: in production mode)"
+    )
+    strip_empty: bool = option(False, "leave members out of items that are null or empty")
+    strip_fields: tuple[str, ...] = option(
+        (), "members of which an item shows the size only; `*` stands for anything"
     )
     keywords: tuple[str, ...] = option((), "words whose sentences survive first when a text is cut")
     model: str = option("", "model to count tokens for, such as gpt-5 or claude-sonnet-5")

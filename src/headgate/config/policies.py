@@ -83,6 +83,8 @@ def general_rule(config: Config, budget: int | None) -> ToolRule:
         highlight_share=protection.highlight_share,
         form=protection.format,
         strip_vectors=strip,
+        strip_empty=protection.strip_empty,
+        strip_fields=protection.strip_fields,
         keywords=protection.keywords,
         compact=protection.compact == "always",
         read_tool=config.read_tool,
@@ -130,6 +132,8 @@ def overridden(rule: ToolRule, override: Override) -> ToolRule:
         form=_or(override.format, policy.form),
         compact=policy.compact if override.compact is None else override.compact == "always",
         strip_vectors=_or(override.strip_vectors, policy.strip_vectors),
+        strip_empty=_or(override.strip_empty, policy.strip_empty),
+        strip_fields=_or(override.strip_fields, policy.strip_fields),
     )
     return replace(
         rule,
