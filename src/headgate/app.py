@@ -133,6 +133,10 @@ class StdioGateway:
     async def _end(self) -> None:
         if self._stopping.is_set():
             self._do(self.session.fail_pending("Headgate was told to stop"))
+        if self._starting is not None and self._tasks:
+            await asyncio.wait(
+                set(self._tasks), timeout=_BUSY_GRACE_SECONDS
+            )  # one that is just being started
         if self._upstream is not None:
             upstream, self._upstream = self._upstream, None
             await upstream.end(0.0 if self._stopping.is_set() else _IDLE_GRACE_SECONDS)
@@ -245,6 +249,8 @@ class StdioGateway:
         else:
             self._upstream = None
             self._note_death(f"the upstream {self._name} was in an answer without end and had to be stopped")
+            waiting = [action.data for action in self._starting or []]
+            self._do(self.session.fail_pending(self._trouble, but=waiting))
             self._spawn_task(upstream.end(0.0))
         if self._upstream is None:
             await self._restart()
@@ -264,7 +270,8 @@ class StdioGateway:
             for action in waiting:
                 self._do(self.session.fail(action.data, self._trouble))
             return
-        self._do(self.session.revive())
+        if not any(self.session.is_greeting_of_client(action.data) for action in waiting):
+            self._do(self.session.revive())
         self._do(self.session.hold_back(list(waiting)))
         asyncio.get_running_loop().call_later(_GREETING_SECONDS, self._check_greeting, self._upstream)
 

@@ -41,10 +41,11 @@ class StdioUpstream:
             max_line_bytes=max_line_bytes,
             on_line=on_line,
             on_too_long=on_too_long,
-            on_silent=self._closed,
-            on_gone=self._closed,
+            on_silent=self._stdout_closed,
+            on_gone=self._stdin_closed,
         )
         self._exited = asyncio.Event()
+        self._is_heard_out = False
         self._is_lost = False
         self._ending = False
         self._grumbling = Grumbling(on_stderr)
@@ -63,18 +64,35 @@ class StdioUpstream:
         except RuntimeError:
             return  # we have ended first
 
-    def _closed(self) -> None:
-        """It has closed its output or its input, or just ended."""
+    def _stdout_closed(self) -> None:
+        self._is_heard_out = True
         if self._exited.is_set():
             self._lost()
-        elif not self._ending:
-            # It may just be ending. If it goes on without a voice or an ear, it is of no use any more.
-            asyncio.get_running_loop().call_later(_SETTLING_SECONDS, self._lost)
+        else:
+            self._stdin_closed()
+
+    def _stdin_closed(self) -> None:
+        """It may just be ending. If it goes on without a voice or an ear, it is of no use any more."""
+        if not self._ending and not self._exited.is_set():
+            asyncio.get_running_loop().call_later(_SETTLING_SECONDS, self._give_up_living)
+
+    def _give_up_living(self) -> None:
+        if not self._exited.is_set():
+            self._lost()
 
     def _process_ended(self) -> None:
         self._exited.set()
-        # What it wrote last is still in the pipe; a child of its own may keep the pipe open for ever.
-        asyncio.get_running_loop().call_later(_SETTLING_SECONDS, self._lost)
+        self._hear_out(-1)
+
+    def _hear_out(self, heard: int) -> None:
+        """What it wrote last is still in the pipe. A child of its own may keep that open, and silent, for ever."""
+        if self._is_heard_out:
+            self._lost()
+        elif self.port.received_bytes != heard or self.port.reader.is_paused:
+            now = self.port.received_bytes
+            asyncio.get_running_loop().call_later(_SETTLING_SECONDS, self._hear_out, now)
+        else:
+            self._lost()
 
     def _lost(self) -> None:
         if not self._is_lost:

@@ -47,17 +47,22 @@ class WaitingCalls:
         return len(self._calls) - self._subscriptions
 
     def add(self, call: Call) -> None:
-        self.take(call.id)
-        self._calls[_normal(call.id)] = call
+        key = _normal(call.id)
+        self._pop(key)
+        self._calls[key] = call
         self._subscriptions += call.method == _SUBSCRIPTION
         if len(self._calls) > _MAX_WAITING:
-            self.take(next(iter(self._calls)))
+            self._pop(next(iter(self._calls)))
 
     def take(self, key: bytes) -> Call | None:
+        if not key:
+            return None
         key = _normal(key)
-        if key not in self._calls:
-            # Clients take "7" for 7, so some servers send it.
-            key = key[1:-1] if key[:1] == b'"' else b'"' + key + b'"'
+        # Clients take "7" for 7, so some servers send it.
+        other = key[1:-1] if key[:1] == b'"' else b'"' + key + b'"'
+        return self._pop(key if key in self._calls else other)
+
+    def _pop(self, key: bytes) -> Call | None:
         call = self._calls.pop(key, None)
         self._subscriptions -= call is not None and call.method == _SUBSCRIPTION
         return call

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from headgate.relay.message import NOTHING, Json, encode
+from headgate.relay.message import NOTHING, Json, encode, text_of
 from headgate.relay.read_tool import definition
 from headgate.relay.rules import Rules
 from headgate.relay.slots import close_list, close_object, open_list, open_object
@@ -15,8 +15,8 @@ _ANY_OBJECT: Final = b'{"type":"object"}'
 
 
 class _Entry(msgspec.Struct):
-    name: str = ""
-    description: str = ""
+    name: msgspec.Raw = NOTHING
+    description: msgspec.Raw = NOTHING
     outputSchema: msgspec.Raw = NOTHING  # noqa: N815  # as on the wire
 
 
@@ -50,25 +50,26 @@ class Catalog:
         """One entry; None if it is not shown. What needs no change keeps its bytes."""
         try:
             entry = _entry.decode(raw)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return raw
-        if entry.name == rules.read_tool:
+        name = _text(entry.name)
+        if name == rules.read_tool:
             self.clash_seen = True
             return None
-        rule = rules.of(entry.name)
+        rule = rules.of(name)
         if rule.hidden:
             return None
         changes: dict[str, Json] = {}
-        if 0 < rule.max_description_chars < len(entry.description):
-            changes["description"] = encode(entry.description[: rule.max_description_chars] + _CUT)
-        self.schemas.pop(entry.name, None)
+        if rule.max_description_chars and rule.max_description_chars < len(text := _text(entry.description)):
+            changes["description"] = encode(text[: rule.max_description_chars] + _CUT)
+        self.schemas.pop(name, None)
         drop = False
         if entry.outputSchema is not NOTHING and rule.enabled:
             drop = rule.output_schema == "drop"
             if rule.output_schema == "relax":
                 changes["outputSchema"] = _ANY_OBJECT
             if rule.output_schema != "drop":
-                self.schemas[entry.name] = bytes(entry.outputSchema)
+                self.schemas[name] = bytes(entry.outputSchema)
         if not changes and not drop:
             return raw
         members = {**(open_object(raw) or {}), **changes}
@@ -93,3 +94,9 @@ class Catalog:
         if self.has_tools:
             return None
         return close_object({**members, "capabilities": close_object({**capabilities, "tools": b"{}"})})
+
+
+def _text(raw: msgspec.Raw) -> str:
+    """What a string says; empty if it is none."""
+    value = memoryview(raw)
+    return text_of(value).decode("utf-8", "replace") if value[:1].tobytes() == b'"' else ""

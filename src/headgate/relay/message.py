@@ -203,7 +203,7 @@ def encode(value: Any) -> bytes:
 
 
 def answer(key: bytes, result: Json) -> bytes:
-    return b"".join((b'{"jsonrpc":"2.0","id":', key, b',"result":', result, b"}"))
+    return b"".join((b'{"jsonrpc":"2.0","id":', key or b"null", b',"result":', result, b"}"))
 
 
 def failure(key: bytes, code: int, text: str, data: bytes = b"") -> bytes:

@@ -87,18 +87,21 @@ def read_on(
 def _picture(raw: bytes, policy: "Policy") -> "tuple[Reply, bytes] | None":
     """A held image that a path leads to, if it fits under the cap."""
     from headgate.engine.reply import Notice, Reply, budget_fields
-    from headgate.relay.slots import block_slot
+    from headgate.relay.results import without_data
+    from headgate.relay.slots import block_slot, resource_slot
 
-    if (
-        raw[:1] != b"{"
-        or not 0 < (tokens := block_slot(raw).media_tokens) <= policy.hard_cap - _NOTICE_TOKENS
-    ):
+    if raw[:1] != b"{":
         return None
-    notice = Notice("section, whole: an image", tokens + _NOTICE_TOKENS, tokens, tool=policy.read_tool)
+    tokens, shown = block_slot(raw).media_tokens, raw
+    if not tokens:
+        tokens, shown = resource_slot(raw).media_tokens, b'{"type":"resource","resource":' + raw + b"}"
+    whole = tokens + _NOTICE_TOKENS + policy.estimator.ceiling(without_data(shown))
+    if not tokens or whole > policy.hard_cap:
+        return None
+    notice = Notice("section, whole: an image", whole, tokens, tool=policy.read_tool)
     record: dict[str, Any] = {
         "kind": "section",
         "format": "image",
         "total": {"tokens": tokens, "bytes": len(raw)},
     }
-    record |= budget_fields(tokens + _NOTICE_TOKENS, policy.hard_cap)
-    return Reply(notice.line(), "", record), raw
+    return Reply(notice.line(), "", record | budget_fields(whole, policy.hard_cap)), shown

@@ -72,10 +72,10 @@ def bound_result(
     try:
         bounded = _by_shape(dict(members), rule, hold, schema)
     except Exception:  # noqa: BLE001  # the boundary of one answer: it must not cost the others theirs
-        return _hold_whole(members, rule.policy, hold)
+        return _hold_whole(members, rule, hold, schema)
     if _is_under_cap(bounded, members, rule.policy):
         return bounded
-    return _hold_whole(members, rule.policy, hold)
+    return _hold_whole(members, rule, hold, schema)
 
 
 def _is_unfinished(result_type: Json, *, modern: bool) -> bool:
@@ -124,6 +124,9 @@ def _shown(members: Mapping[str, Json], own: frozenset[bytes]) -> Iterator[Json]
         yield name.encode("utf-8", "replace")
         make = _SLOT_MAKERS.get(name)
         blocks = open_list(value) if make is not None else None
+        if name == "result" and "taskId" in members:
+            yield from _shown(open_object(value) or {}, own)
+            continue
         if make is None or blocks is None:
             yield value
             continue
@@ -134,15 +137,16 @@ def _shown(members: Mapping[str, Json], own: frozenset[bytes]) -> Iterator[Json]
                     {key: inner for key, inner in (open_object(raw) or {}).items() if key != "text"}
                 )
             elif slot.media_tokens:
-                yield _without_data(raw)
+                yield without_data(raw)
             elif not slot.is_app:
                 yield raw
 
 
-def _without_data(raw: Json) -> bytes:
+def without_data(raw: Json) -> bytes:
     members = open_object(raw) or {}
-    if "resource" in members:
-        members["resource"] = _without_data(members["resource"])
+    for name in ("resource", "content"):
+        if members.get(name, b"")[:1] == b"{":
+            members[name] = without_data(members[name])
     return close_object({name: value for name, value in members.items() if name not in ("data", "blob")})
 
 
@@ -153,10 +157,10 @@ _SLOT_MAKERS: Final[dict[str, Callable[[Json], Slot]]] = {
 }
 
 
-def _hold_whole(members: Mapping[str, Json], policy: Policy, hold: Hold) -> Bounded | None:
+def _hold_whole(members: Mapping[str, Json], rule: ToolRule, hold: Hold, schema: bytes) -> Bounded | None:
     """All of an answer as one JSON document, and in its place a plain one of its kind."""
     document = close_object({name: value for name, value in members.items() if name != "_meta"})
-    reply = hold(document, policy)
+    reply = hold(document, rule.policy)
     if reply is None:
         return None
     kept: dict[str, Json] = {
@@ -173,6 +177,8 @@ def _hold_whole(members: Mapping[str, Json], policy: Policy, hold: Hold) -> Boun
         kept["result"] = as_tool_result(reply)
     else:
         kept["content"] = close_list([_text_block(reply.notice), _text_block(reply.payload)])
+        if rule.output_schema != "drop" and (schema or "structuredContent" in members):
+            kept["isError"] = b"true"  # a client that was promised structured data takes nothing else
     if "_meta" in members:
         kept["_meta"] = members["_meta"]
     return Bounded(_with_record(kept, reply), reply)
@@ -217,9 +223,15 @@ def _bound_tool_result(members: dict[str, Json], rule: ToolRule, hold: Hold, sch
     if choice is None or reply is None:
         return None
     if is_kept and rule.output_schema == "keep" and members.get("isError") != b"true":
-        kept = keeping.still_valid(structured, schema, reply)
+        is_all = same is not None or all(slots[at].member == "structuredContent" for at in choice.held)
+        kept = keeping.still_valid(structured, schema, reply) if is_all else None
         if kept is not None:
-            members["content"] = close_list([_text_block(reply.notice)])
+            light = [
+                slot.raw
+                for at, slot in enumerate(slots)
+                if slot.member == "content" and at not in choice.held
+            ]
+            members["content"] = close_list([_text_block(reply.notice), *light])
             members["structuredContent"] = kept
             return Bounded(_with_record(members, reply), reply)
         members["isError"] = b"true"

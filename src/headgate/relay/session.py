@@ -4,7 +4,7 @@ Everything passes as the bytes it came in, except what the table in the design n
 capability to have them, calls of our own tool, and answers over their budget.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -119,9 +119,12 @@ class Session:
         """What strict JSON refuses goes on as it came, if it goes on; where it goes is read off a strict copy."""
         strict = rpc.read_leniently(line)
         message = rpc.read(strict) if strict is not None else None
-        if strict is None or not isinstance(message, Message):
-            return [ToUpstream(line, bool(rpc.guess_id(line)))]
-        return [_as_it_came(action, strict, line) for action in self._route(message, strict)]
+        actions: list[Action] = [ToUpstream(line, bool(rpc.guess_id(line)))]
+        if strict is not None and isinstance(message, Message):
+            actions = self._route(message, strict)
+        elif strict is not None and isinstance(message, list):
+            actions = self._batch_from_client(message, strict)
+        return [_as_it_came(action, strict, line) for action in actions]
 
     def _route(self, message: Message, line: Line) -> list[Action]:
         """Where a message of the client goes."""
@@ -300,7 +303,7 @@ class Session:
         bounded = results.bound_error(raw, rules.of(tool), self._hold(rules, tool), beside)
         if bounded is None:
             return [ToClient(line)]
-        data = b'{"jsonrpc":"2.0","id":' + key + b',"error":' + bounded.raw + b"}"
+        data = b'{"jsonrpc":"2.0","id":' + (key or b"null") + b',"error":' + bounded.raw + b"}"
         return [_noted(bounded, tool, len(line)), ToClient(data)]
 
     def _unknown_answer(self, message: Message, line: Line) -> list[Action]:
@@ -411,26 +414,24 @@ class Session:
             *(ToClient(self._give_up(key, text)) for key in keys),
         ]
 
-    def fail_pending(self, reason: str) -> list[Action]:
-        """Nobody will answer any more."""
+    def fail_pending(self, reason: str, but: Sequence[Line] = ()) -> list[Action]:
+        """Nobody will answer any more, but for those that have not been sent yet."""
         self._greeting.is_under_way = False
         self._held_back.clear()
-        return [ToClient(self._give_up(call.id, reason)) for call in self._calls]
+        unsent = {request.key for line in but for request in _requests(line)}
+        return [ToClient(self._give_up(call.id, reason)) for call in self._calls if call.id not in unsent]
+
+    def is_greeting_of_client(self, line: Line) -> bool:
+        """The client greets the upstream itself: it needs no other greeting."""
+        return any(request.method == "initialize" for request in _requests(line))
 
     def fail(self, line: Line, reason: str) -> list[Action]:
         """What a request gets that could not be sent."""
-        message = rpc.read(line)
-        raws = [bytes(line)] if isinstance(message, Message) else []
-        if isinstance(message, list):
-            raws = [bytes(element) for element in message]
-        answers: list[bytes] = []
-        for raw in raws:
-            one = rpc.read(raw)
-            if isinstance(one, Message) and one.is_request:
-                answers.append(self._give_up(one.key, reason))
+        answers = [self._give_up(request.key, reason) for request in _requests(line)]
         if not answers:
-            return []
-        return [ToClient(b"[" + b",".join(answers) + b"]" if isinstance(message, list) else answers[0])]
+            return self.give_up_on(line, reason) if isinstance(rpc.read(line), Garbage) else []
+        is_batch = line.lstrip()[:1] == b"["
+        return [ToClient(b"[" + b",".join(answers) + b"]" if is_batch else answers[0])]
 
     def give_up_on(self, line: Line, reason: str) -> list[Action]:
         """What the caller gets whose answer could not be handled."""
@@ -463,7 +464,16 @@ class Session:
         return [action for action in actions if not isinstance(action, ToUpstream)]
 
 
-def _as_it_came(action: Action, strict: Line, line: Line) -> Action:
+def _requests(line: Line) -> list[Message]:
+    """The requests of a line, be it a batch or something that strict readers refuse."""
+    read = rpc.read(line)
+    if isinstance(read, Garbage) and (strict := rpc.read_leniently(line)) is not None:
+        read = rpc.read(strict)
+    one_by_one = [rpc.read(bytes(raw)) for raw in read] if isinstance(read, list) else [read]
+    return [message for message in one_by_one if isinstance(message, Message) and message.is_request]
+
+
+def _as_it_came(action: Action, strict: Line | None, line: Line) -> Action:
     """The original instead of its strict copy, where nothing was changed."""
     if isinstance(action, ToUpstream) and action.data is strict:
         return action._replace(data=line)

@@ -190,6 +190,7 @@ def message_slot(raw: Json) -> Slot:
         inner.media_tokens,
         inner=inner,
         inner_name="content",
+        is_app=inner.is_app,
         is_more=not is_bare,
     )
 

@@ -47,6 +47,7 @@ class PipeReader(asyncio.Protocol):
         self._on_data = on_data
         self._on_end = on_end
         self._transport: asyncio.ReadTransport | None = None
+        self.is_paused = False
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
@@ -59,10 +60,12 @@ class PipeReader(asyncio.Protocol):
         self._on_end()
 
     def pause(self) -> None:
+        self.is_paused = True
         if self._transport is not None:
             self._transport.pause_reading()
 
     def resume(self) -> None:
+        self.is_paused = False
         if self._transport is not None and not self._transport.is_closing():
             self._transport.resume_reading()
 
@@ -136,6 +139,10 @@ class ThreadReader:
             pass
         finally:
             _call_if_open(self._loop, self._on_end)
+
+    @property
+    def is_paused(self) -> bool:
+        return not self._may_read.is_set()
 
     def pause(self) -> None:
         self._may_read.clear()

@@ -21,6 +21,7 @@ class LinePort:
         self._lines = LineBuffer(max_line_bytes)
         self._on_line, self._on_too_long = on_line, on_too_long
         self._on_silent, self._on_gone = on_silent, on_gone
+        self.received_bytes = 0
         self._reader: PipeReader | ThreadReader | None = None
         self._writer: PipeWriter | ThreadWriter | None = None
 
@@ -49,6 +50,7 @@ class LinePort:
         self.writer.write_line(line)
 
     def _received(self, data: bytes) -> None:
+        self.received_bytes += len(data)
         for line in self._lines.feed(data):
             if isinstance(line, TooLong):
                 self._on_too_long(line.beginning)
