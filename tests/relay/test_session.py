@@ -217,6 +217,15 @@ def test_an_id_that_the_upstream_spells_differently_is_the_same_id() -> None:
     assert talk.session.pending_calls == 0
 
 
+def test_a_text_and_nothing_else_fares_as_one_with_something_beside_it() -> None:
+    for content in (LONG, json.dumps(ROWS), "short", "ä\u2028\n\\" * 9_000):
+        plain, other = (
+            Conversation().call({"content": [text(content)]}),
+            {"content": [text(content)], "isError": False},
+        )
+        assert plain == {key: value for key, value in Conversation().call(other).items() if key != "isError"}
+
+
 def test_an_error_result_stays_an_error_and_keeps_its_meta() -> None:
     talk = Conversation()
     got = talk.call({"content": [text(LONG)], "isError": True, "_meta": {"trace": "t1"}})
