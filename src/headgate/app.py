@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _IDLE_GRACE_SECONDS: Final = 1.0
 """For a server to end by itself. Clients give us about two seconds before they get rough."""
+_ENDING_SECONDS: Final = 10.0
 _BUSY_GRACE_SECONDS: Final = 30.0
 """For answers under way when a client has closed its side but still reads."""
 _GREETING_SECONDS: Final = 60.0
@@ -134,14 +135,14 @@ class StdioGateway:
         if self._stopping.is_set():
             self._do(self.session.fail_pending("Headgate was told to stop"))
         if self._starting is not None and self._tasks:
-            await asyncio.wait(
-                set(self._tasks), timeout=_BUSY_GRACE_SECONDS
-            )  # one that is just being started
+            # A server that is just being started would outlive us.
+            await asyncio.wait(set(self._tasks), timeout=_BUSY_GRACE_SECONDS)
         if self._upstream is not None:
             upstream, self._upstream = self._upstream, None
-            await upstream.end(0.0 if self._stopping.is_set() else _IDLE_GRACE_SECONDS)
-        for task in list(self._tasks):
-            task.cancel()
+            self._spawn_task(upstream.end(0.0 if self._stopping.is_set() else _IDLE_GRACE_SECONDS))
+        if self._tasks:
+            # Also those that were lost before and are still being ended.
+            await asyncio.wait(set(self._tasks), timeout=_ENDING_SECONDS)
         await self._client.close(1.0)
 
     # Messages

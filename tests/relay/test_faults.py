@@ -240,6 +240,15 @@ def test_an_upstream_that_ignores_being_asked_is_ended_with_its_children() -> No
         wait_until_gone(child)
 
 
+def test_a_client_that_goes_while_a_lost_upstream_is_being_ended_leaves_nothing_behind() -> None:
+    with gateway(server=[*SERVER, "--stubborn"]) as client:
+        client.greet()
+        pid = upstream_pid(client)
+        assert "closed its output" in client.call("mute")["error"]["message"]
+        client.close()
+        assert not is_running(pid)
+
+
 def test_many_starts_and_kills_leave_no_process_descriptor_or_file_behind(tmp_path: Path) -> None:
     before = set(tmp_path.iterdir())
     descriptors = len(list(Path("/proc/self/fd").iterdir()))
