@@ -13,7 +13,7 @@ from typing import Any
 from headgate.engine.rebuild import Rebuilder
 from tests.relay.conversation import following, record_of, reply_of
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds; far more than anything here takes."""
 
 

@@ -14,7 +14,6 @@ import pytest
 from headgate.engine.policy import Policy
 from headgate.engine.tokens import Estimator
 from headgate.relay.rules import ToolRule
-from tests.relay import rawclient
 from tests.relay.conversation import Conversation, policy, record_of, texts
 from tests.relay.rawclient import RawClient
 from tests.world import through_headgate
@@ -365,11 +364,6 @@ def test_many_pending_calls_are_counted_as_they_come_and_go() -> None:
 # Real processes
 
 
-@pytest.fixture(autouse=True)
-def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rawclient, "PATIENCE", 3.0)
-
-
 def server(folder: Path, body: str) -> list[str]:
     """A server of a few lines: `body` handles the message `m`, `send` answers."""
     script = folder / "server.py"
@@ -389,7 +383,7 @@ def test_without_a_client_on_stdin_it_ends() -> None:
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         try:
-            _, said = process.communicate(timeout=3)
+            _, said = process.communicate(timeout=60)
         finally:
             process.kill()
     assert b"Traceback" not in said
@@ -405,11 +399,11 @@ def test_a_signal_while_it_starts_leaves_no_upstream_behind(number: signal.Signa
         stderr=subprocess.PIPE,
     ) as process:
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        deadline = time.monotonic() + 3
+        deadline = time.monotonic() + 60
         while not (found := children.read_text().split()):
             assert time.monotonic() < deadline
         process.send_signal(number)
-        process.communicate(timeout=3)
+        process.communicate(timeout=60)
     upstream = int(found[0])
     try:
         stat = Path(f"/proc/{upstream}/stat")
@@ -424,7 +418,6 @@ def test_a_call_to_an_upstream_that_has_closed_its_input_is_answered(tmp_path: P
     command = server(tmp_path, "send(id=m['id'], result={})\nos.close(0)\ntime.sleep(10)")
     with RawClient(through_headgate(command)) as client:
         client.request("ping")
-        time.sleep(0.2)
         try:
             assert client.request("tools/call", {"name": "t"})["id"] == 2
         finally:

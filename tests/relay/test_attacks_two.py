@@ -17,7 +17,6 @@ from headgate.back.process import Command, spawn
 from headgate.back.stdio import StdioUpstream
 from headgate.engine.policy import Policy
 from headgate.relay.rules import ToolRule
-from tests.relay import rawclient
 from tests.relay.conversation import Conversation, policy, record_of
 from tests.relay.rawclient import RawClient
 from tests.relay.test_attacks import FLOOD, HARD_CAP, PIXEL, everything_about, paid, server
@@ -32,11 +31,6 @@ PICTURE = {
 }
 PAGE = {"type": "resource", "resource": {"uri": "ui://app", "text": FLOOD}}
 LISTING = b'{"jsonrpc":"2.0","id":7,"method":"tools/list"}'
-
-
-@pytest.fixture(autouse=True)
-def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rawclient, "PATIENCE", 1.5)
 
 
 def with_schema(mode: Any, budget: int) -> Conversation:
@@ -206,7 +200,7 @@ def test_a_line_that_was_written_whole_before_the_end_is_heard_before_the_end() 
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.5)
         upstream.port.reader.resume()
-        await asyncio.wait_for(over.wait(), 2)
+        await asyncio.wait_for(over.wait(), 60)
         await upstream.end(0.0)
 
     asyncio.run(listen())
@@ -225,8 +219,7 @@ def test_a_signal_while_it_restarts_leaves_no_upstream_behind(tmp_path: Path) ->
         client.begin("ping")
         time.sleep(0.001)
         client.process.send_signal(signal.SIGTERM)
-        client.process.wait(3)
-    time.sleep(0.1)
+        client.process.wait(60)
     if not (found := died.read_text().strip()):
         return  # it was not started any more
     stat = Path(f"/proc/{found}/stat")
@@ -251,10 +244,7 @@ def test_a_client_that_greets_a_restarted_upstream_itself_greets_it_once(tmp_pat
 
 
 @needs_posix
-def test_calls_that_wait_for_an_upstream_that_had_to_be_stopped_are_answered(
-    tmp_path: Path, monkeypatch: Any
-) -> None:
-    monkeypatch.setattr(rawclient, "PATIENCE", 3.0)
+def test_calls_that_wait_for_an_upstream_that_had_to_be_stopped_are_answered(tmp_path: Path) -> None:
     endless = 'sys.stdout.write("{\\"id\\":%d," % m["id"] + "x" * 1_100_000); sys.stdout.flush()'
     ping = 'if m["method"] == "ping": send(id=m["id"], result={})'
     body = f'{GREETS}if m["method"] == "endless": {endless}\n{ping}'
