@@ -39,16 +39,20 @@ _MAX_BACKLOG_BYTES: Final = 64 << 20
 """What may wait for a client that does not read, before we stop listening to it too."""
 
 
-def process_protection() -> "Callable[[], Protection]":
+def process_protection(max_result_bytes: int = 0) -> "Callable[[], Protection]":
     """The engine for one process, loaded when the first answer needs it: most sessions never do."""
 
     @cache
     def protection() -> "Protection":
         from headgate.engine.policy import Policy
         from headgate.protection import Protection, process_ring
-        from headgate.store import MemoryStore
+        from headgate.store import Bounds, MemoryStore
 
-        return Protection(Policy(), process_ring(), MemoryStore())
+        usual = Bounds()
+        # Whatever may come in one answer must find room.
+        most = max(usual.per_principal_bytes, max_result_bytes)
+        bounds = Bounds(most, max(usual.total_bytes, most))
+        return Protection(Policy(), process_ring(), MemoryStore(bounds))
 
     return protection
 
@@ -70,7 +74,9 @@ class StdioGateway:
         self.config = config
         self._read_tool = config.read_tool
         self._max_bytes = config.max_result_bytes
-        self.session = Session(self._rules(config), process_protection(), time.time, upstream=name)
+        self.session = Session(
+            self._rules(config), process_protection(self._max_bytes), time.time, upstream=name
+        )
         self._client = StdioClient(
             max_line_bytes=self._max_bytes, on_line=self._from_client, on_too_long=self._refuse_client
         )
