@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from headgate.back.process import Command, Process, spawn
 from headgate.back.revival import Revival
-from headgate.back.signals import STOP_SIGNALS, EarlySignals
 from headgate.back.stdio import StdioUpstream
 from headgate.config import Config, load
 from headgate.config.policies import make_rules
@@ -22,6 +21,7 @@ from headgate.front.stdio import StdioClient
 from headgate.relay.message import PARSE_ERROR, failure, guess_id
 from headgate.relay.rules import Rules
 from headgate.relay.session import Action, Line, Note, Session, ToClient, ToUpstream
+from headgate.stopping import STOP_SIGNALS, EarlySignals
 from headgate.watch.log import LEVELS, Log
 
 if TYPE_CHECKING:

@@ -1,7 +1,6 @@
 """Options that several commands share, and what they mean to the engine."""
 
 import argparse
-from dataclasses import replace
 
 from headgate.engine.cursor import Binding
 from headgate.engine.policy import MIN_BUDGET, Policy
@@ -61,10 +60,7 @@ def make_policy(options: argparse.Namespace) -> Policy:
         policy = Policy(estimator=Estimator(family, options.multiplier))
         if options.budget is None:
             return policy
-        # A budget above the default cap is the caller's explicit wish: it raises the cap with it.
-        names = ("list_threshold", "object_threshold", "mapped_object_threshold", "text_threshold")
-        budgets = dict.fromkeys(names, options.budget)
-        policy = replace(policy, hard_cap=max(policy.hard_cap, options.budget), **budgets)
+        policy = policy.with_budget(options.budget)
         if options.budget < (least := allowance(policy, section=True) + LEAST_CONTENT):
             raise BadRequest(
                 f"--budget {options.budget} leaves no room beside the notice: at least {least} are needed"

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Final
 
 from headgate.back.process import Command, spawn
-from headgate.back.signals import EarlySignals
 from headgate.cli.parsers import Commands
 from headgate.config import Config, load
 from headgate.config.loading import unknown_variables
 from headgate.engine.policy import MIN_BUDGET
 from headgate.engine.tokens import FAMILIES
 from headgate.errors import OperatorError, UpstreamError
+from headgate.stopping import EarlySignals
 from headgate.watch.log import LEVELS, Log
 
 _EXAMPLE: Final = """example:

@@ -90,25 +90,13 @@ def general_rule(config: Config, budget: int | None) -> ToolRule:
         read_tool=config.read_tool,
     )
     if budget is not None:
-        policy = with_budget(policy, budget)
+        policy = policy.with_budget(budget)
     return ToolRule(
         policy,
         enabled=protection.enabled,
         rollout_percent=protection.rollout,
         output_schema=protection.output_schema,
         annotate=protection.annotate == "always",
-    )
-
-
-def with_budget(policy: Policy, budget: int) -> Policy:
-    """One budget for all shapes. Above the cap it is somebody's explicit wish, and raises the cap with it."""
-    return replace(
-        policy,
-        hard_cap=max(policy.hard_cap, budget),
-        list_threshold=budget,
-        object_threshold=budget,
-        mapped_object_threshold=budget,
-        text_threshold=budget,
     )
 
 
@@ -119,7 +107,7 @@ def overridden(rule: ToolRule, override: Override) -> ToolRule:
             raise ValueError(
                 f"threshold {override.threshold} is more than hard_output_token_cap ({policy.hard_cap})"
             )
-        policy = with_budget(policy, override.threshold)
+        policy = policy.with_budget(override.threshold)
     policy = replace(
         policy,
         page_size=_or(override.page_size, policy.page_size),

@@ -1,6 +1,7 @@
 """What to keep an answer within, and how. The defaults are those of the brief (requirements A and D)."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from headgate.engine.tokens import Estimator
@@ -54,3 +55,18 @@ class Policy:
     @property
     def object_budget(self) -> int:
         return self.mapped_object_threshold if self.essential_fields else self.object_threshold
+
+    def with_thresholds(self, change: Callable[[int], int], hard_cap: int) -> "Policy":
+        """Every threshold changed in the same way, under another cap."""
+        return replace(
+            self,
+            hard_cap=hard_cap,
+            list_threshold=change(self.list_threshold),
+            object_threshold=change(self.object_threshold),
+            mapped_object_threshold=change(self.mapped_object_threshold),
+            text_threshold=change(self.text_threshold),
+        )
+
+    def with_budget(self, budget: int) -> "Policy":
+        """One budget for all shapes. Above the cap it is somebody's explicit wish, and raises the cap with it."""
+        return self.with_thresholds(lambda _: budget, max(self.hard_cap, budget))

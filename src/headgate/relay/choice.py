@@ -1,6 +1,5 @@
 """What of an answer to hold back, and within which policy what is shown in its place must stay."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -90,28 +89,17 @@ def _less(policy: Policy, beside: int, media: int) -> Policy:
     def left(threshold: int) -> int:
         return max(min(threshold - beside, cap), MIN_BUDGET)
 
-    return _with_thresholds(policy, cap, left)
+    return policy.with_thresholds(left, cap)
 
 
 def _within(policy: Policy, most: int) -> Policy:
-    return _with_thresholds(policy, policy.hard_cap, lambda tokens: max(min(tokens, most), MIN_BUDGET))
+    return policy.with_thresholds(lambda tokens: max(min(tokens, most), MIN_BUDGET), policy.hard_cap)
 
 
 def for_schema(rule: "ToolRule") -> Policy:
     """A relaxed reply is sent twice, as text and as structured data; of a kept one only the notice is."""
     policy = rule.policy
     if rule.output_schema == "relax":
-        return _with_thresholds(policy, policy.hard_cap // 2, lambda tokens: max(tokens // 2, MIN_BUDGET))
+        return policy.with_thresholds(lambda tokens: max(tokens // 2, MIN_BUDGET), policy.hard_cap // 2)
     plain = replace(policy, form="json", highlights=False)
     return _less(plain, _SECOND_NOTICE, 0)
-
-
-def _with_thresholds(policy: Policy, cap: int, change: Callable[[int], int]) -> Policy:
-    return replace(
-        policy,
-        hard_cap=cap,
-        list_threshold=change(policy.list_threshold),
-        object_threshold=change(policy.object_threshold),
-        mapped_object_threshold=change(policy.mapped_object_threshold),
-        text_threshold=change(policy.text_threshold),
-    )
