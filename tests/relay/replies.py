@@ -5,8 +5,9 @@ from typing import Any
 
 from headgate.engine import jsontext
 from headgate.engine.rebuild import Rebuilder
-from headgate.engine.reply import Reply
 from headgate.engine.source import Source
+from tests.relay.conversation import following as following_of
+from tests.relay.conversation import reply_of
 
 Result = dict[str, Any]
 """The result of a tools/call, as on the wire."""
@@ -20,20 +21,7 @@ def record_of(result: Result) -> dict[str, Any] | None:
 def following(result: Result) -> str | None:
     """The cursor to go on with, if anything is left; behind a derived view, the one that leads to everything."""
     record = record_of(result)
-    if record is None:
-        return None
-    return record["detailsAvailable"]["cursor"] if record.get("derived") else record.get("nextCursor")
-
-
-def texts_of(result: Result) -> list[str]:
-    return [block["text"] for block in result["content"] if block["type"] == "text"]
-
-
-def reply_of(result: Result) -> Reply:
-    record = record_of(result)
-    assert record is not None
-    notice, payload = texts_of(result)
-    return Reply.from_wire(notice, payload, record)
+    return following_of(record) if record is not None else None
 
 
 def rebuild(results: Iterable[Result]) -> bytes:

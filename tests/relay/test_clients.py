@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from headgate.engine.tokens import Estimator
+from tests.relay.conversation import texts
 from tests.relay.large_answers import Case, a_large_graph, many_rows
-from tests.relay.replies import as_rebuilt, rebuild, record_of, texts_of
+from tests.relay.replies import as_rebuilt, rebuild, record_of
 from tests.world import everything_server, inspector, needs_npm, node, through_headgate
 
 pytestmark = needs_npm
@@ -60,9 +61,9 @@ def test_a_typescript_client_reads_a_large_answer_to_its_end(
     assert as_listed(through["tools"]) == as_listed(direct["tools"])
     count = Estimator("claude").ceiling
     for result in through["results"]:
-        assert count("\n".join(texts_of(result))) <= BUDGET
+        assert count("\n".join(texts(result))) <= BUDGET
         assert "structuredContent" not in result
-    (original,) = texts_of(direct["results"][0])
+    (original,) = texts(direct["results"][0])
     assert rebuild(through["results"]) == as_rebuilt(original)
 
 
@@ -88,7 +89,7 @@ def test_inspector_gets_a_bounded_answer(era: str, tmp_path: Path) -> None:
     given = ("--tool-args-json", json.dumps(case.arguments))
     command = through_headgate(case.command, "--budget", str(BUDGET))
     result = inspect(command, tmp_path, *options, *given)
-    assert Estimator("claude").ceiling("\n".join(texts_of(result))) <= BUDGET
+    assert Estimator("claude").ceiling("\n".join(texts(result))) <= BUDGET
     record = record_of(result)
     assert record is not None
     assert record["nextCursor"]

@@ -11,6 +11,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from headgate.engine.tokens import Estimator
+from tests.relay.conversation import texts
 from tests.relay.large_answers import (
     Case,
     a_large_diff,
@@ -20,7 +21,7 @@ from tests.relay.large_answers import (
     a_long_output,
     many_rows,
 )
-from tests.relay.replies import Result, as_rebuilt, following, rebuild, texts_of
+from tests.relay.replies import Result, as_rebuilt, following, rebuild
 from tests.relay.tap import ASKED
 from tests.world import everything_server, needs_npm, tapped, through_headgate
 
@@ -86,11 +87,11 @@ def test_a_large_answer_is_bounded_complete_and_asked_for_once(case: Case, mode:
     assert calls_in(tmp_path) == [case.tool]
     count = Estimator("claude").ceiling
     for result in through.results:
-        assert count("\n".join(texts_of(result))) <= BUDGET
+        assert count("\n".join(texts(result))) <= BUDGET
         assert "structuredContent" not in result
         assert not result.get("isError")
-        assert texts_of(result)[0].startswith("[headgate] ")
-    (original,) = texts_of(direct.results[0])
+        assert texts(result)[0].startswith("[headgate] ")
+    (original,) = texts(direct.results[0])
     assert len(through.results) > 5
     assert rebuild(through.results) == as_rebuilt(original)
 

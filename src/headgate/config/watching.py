@@ -1,7 +1,7 @@
 """Notices that the configuration file has changed, however it was changed: written, renamed over, a link swapped.
 
-It looks, 40 times a second, at what the path leads to now. A look costs some 10 µs; unlike a watch on the file
-or its folder it also sees through links and network mounts (ADR 5).
+It looks, 40 times a second, at what the path leads to now. Unlike a watch on the file or its folder that also
+sees through links and network mounts (ADR 5).
 """
 
 import asyncio

@@ -26,7 +26,7 @@ DEFAULT_FAMILY: Final = "claude"  # it counts highest: for a model we do not kno
 # Where no vocabulary can be loaded: 99 % of documents cost no more than the table estimate times this.
 TABLE_SAFETY: Final = 1.41
 
-MAX_IMAGE_TOKENS: Final = 5_000  # 2,576 pixels at the longer edge, 3.75 megapixels
+MAX_IMAGE_TOKENS: Final = 5_000  # assumed, not measured: 3.75 megapixels are what providers scale down to
 
 # Up to here a text is counted whole, beyond it by a sample of this size: 2 ms as a rule, 7 ms for base64.
 WHOLE_BYTES: Final = SLICES * SLICE_BYTES

@@ -14,7 +14,7 @@ from headgate.engine.tokens import MAX_IMAGE_TOKENS, image_size, image_tokens
 from headgate.relay.message import NOTHING, Json, text_of
 
 AUDIO_BYTES_PER_TOKEN: Final = 500
-"""Models take about 32 tokens for a second of sound, which is 16 KB at 128 kbit/s."""
+"""An assumption, not measured: 32 tokens for a second of sound, which is 16 KB at 128 kbit/s."""
 _HEADER_CHARS: Final = 4_096
 _LONG_HEADER_CHARS: Final = 1 << 20
 
