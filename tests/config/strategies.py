@@ -5,7 +5,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
-from headgate.config import Config, ContextProtection, Override, Upstream
+from headgate.config import Config, ContextProtection, Override, Server, Upstream
 from headgate.config.options import keys_of, option_of
 
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
@@ -52,10 +52,16 @@ def sections(declaration: type, **given: st.SearchStrategy[Any]) -> st.SearchStr
 
 overrides = sections(Override)
 many_overrides = st.dictionaries(names, overrides, max_size=2)
-upstreams = sections(Upstream, env=st.dictionaries(words, words, max_size=2), tools=many_overrides)
+upstreams = sections(
+    Upstream,
+    env=st.dictionaries(words, words, max_size=2),
+    headers=st.dictionaries(words, words, max_size=2),
+    tools=many_overrides,
+)
 configs: st.SearchStrategy[Config] = sections(
     Config,
     upstreams=st.dictionaries(names, upstreams, max_size=2),
+    server=sections(Server),
     context_protection=sections(ContextProtection, tools=many_overrides, endpoints=many_overrides),
 )
 
@@ -63,7 +69,7 @@ configs: st.SearchStrategy[Config] = sections(
 
 _declared = [
     key.path[-1]
-    for declaration in (Config, ContextProtection, Override, Upstream)
+    for declaration in (Config, ContextProtection, Override, Server, Upstream)
     for key in keys_of(declaration)
 ]
 _scalars = st.one_of(

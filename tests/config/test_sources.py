@@ -37,7 +37,8 @@ def two_values(key: Key) -> tuple[Any, Any]:
         most = key.option.maximum or key.default + 20
         return (key.default + 10, key.default + 20) if key.default + 20 <= most else (60, 70)
     if kind is float:
-        return 0.5, 0.25
+        least = key.option.minimum or 0
+        return (least + 0.5, least + 0.25)
     return "alpha", "beta"
 
 

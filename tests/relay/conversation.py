@@ -10,8 +10,9 @@ from headgate.engine.rebuild import Rebuilder
 from headgate.engine.reply import Reply
 from headgate.engine.tokens import Estimator
 from headgate.protection import Protection
+from headgate.relay.actions import Note, ToClient, ToUpstream
 from headgate.relay.rules import Rules, ToolRule
-from headgate.relay.session import Note, Session, ToClient, ToUpstream
+from headgate.relay.session import Session
 from headgate.store import MemoryStore
 
 KEY = bytes(range(1, 33))

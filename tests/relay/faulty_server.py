@@ -118,38 +118,41 @@ def call(key: Any, name: str, arguments: dict[str, Any], token: Any) -> None:
             send({"id": key, "error": {"code": -32602, "message": f"Unknown tool: {name}"}})
 
 
+def answer(message: dict[str, Any]) -> None:
+    if "id" not in message or "method" not in message:
+        return
+    params = message.get("params") or {}
+    match message["method"]:
+        case "initialize":
+            capabilities = {"tools": {}, "resources": {}}
+            told = {"protocolVersion": "2025-06-18", "capabilities": capabilities}
+            send({"id": message["id"], "result": told | {"serverInfo": {"name": "faulty", "version": "1"}}})
+        case "tools/list":
+            send(
+                {
+                    "id": message["id"],
+                    "result": {"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]},
+                }
+            )
+        case "tools/call":
+            token = (params.get("_meta") or {}).get("progressToken")
+            call(message["id"], params["name"], params.get("arguments") or {}, token)
+        case "resources/read":
+            contents = [
+                {"uri": params["uri"], "mimeType": "text/plain", "text": "A line of the book.\n" * 5_650}
+            ]
+            send({"id": message["id"], "result": {"contents": contents}})
+        case _:
+            send({"id": message["id"], "result": {}})
+
+
 def main() -> None:
     if "--stubborn" in sys.argv:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     for line in sys.stdin:
-        message = json.loads(line)
-        if "id" not in message or "method" not in message:
-            continue
-        params = message.get("params") or {}
-        match message["method"]:
-            case "initialize":
-                capabilities = {"tools": {}, "resources": {}}
-                told = {"protocolVersion": "2025-06-18", "capabilities": capabilities}
-                send(
-                    {"id": message["id"], "result": told | {"serverInfo": {"name": "faulty", "version": "1"}}}
-                )
-            case "tools/list":
-                send(
-                    {
-                        "id": message["id"],
-                        "result": {"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]},
-                    }
-                )
-            case "tools/call":
-                token = (params.get("_meta") or {}).get("progressToken")
-                call(message["id"], params["name"], params.get("arguments") or {}, token)
-            case "resources/read":
-                contents = [
-                    {"uri": params["uri"], "mimeType": "text/plain", "text": "A line of the book.\n" * 5_650}
-                ]
-                send({"id": message["id"], "result": {"contents": contents}})
-            case _:
-                send({"id": message["id"], "result": {}})
+        read = json.loads(line)
+        for message in read if isinstance(read, list) else [read]:
+            answer(message)
     if "--stubborn" in sys.argv:
         time.sleep(600)
 

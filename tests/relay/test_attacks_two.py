@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from headgate.back.channel import Listener
 from headgate.back.process import Command, spawn
 from headgate.back.stdio import StdioUpstream
 from headgate.engine.policy import Policy
@@ -185,21 +186,20 @@ def test_a_line_that_was_written_whole_before_the_end_is_heard_before_the_end() 
             over.set()
 
         process = spawn(Command((sys.executable, "-c", "print('x' * 900_000)")))
-        upstream = StdioUpstream(
-            "u",
-            process,
-            max_line_bytes=1 << 20,
+        listener = Listener(
             on_line=lambda _: told.append("line"),
             on_too_long=lambda _: None,
             on_lost=lost,
-            on_stderr=lambda _: None,
+            on_pressure=lambda _: None,
+            on_chatter=lambda _: None,
         )
+        upstream = StdioUpstream("u", process, listener, max_line_bytes=1 << 20)
         await upstream.connect()
-        upstream.port.reader.pause()  # as a slow client does
+        upstream.pause()  # as a slow client does
         while process.poll() is None:
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.5)
-        upstream.port.reader.resume()
+        upstream.resume()
         await asyncio.wait_for(over.wait(), 60)
         await upstream.end(0.0)
 

@@ -7,7 +7,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from headgate.back.process import Process, end_group
+from headgate.back.channel import Line, Listener
+from headgate.back.process import Command, Process, end_group, spawn
+from headgate.errors import UpstreamError
 from headgate.wire.framing import LineBuffer, TooLong
 from headgate.wire.pipes import read_pipe
 from headgate.wire.port import LinePort
@@ -23,24 +25,14 @@ _SETTLING_SECONDS: Final = 0.3
 class StdioUpstream:
     """Hands over whole lines; says once when the process can be talked to no more, and why."""
 
-    def __init__(
-        self,
-        name: str,
-        process: Process,
-        *,
-        max_line_bytes: int,
-        on_line: Callable[[bytes | bytearray], None],
-        on_too_long: Callable[[bytes], None],
-        on_lost: "Callable[[StdioUpstream, str], None]",
-        on_stderr: Callable[[str], None],
-    ) -> None:
+    def __init__(self, name: str, process: Process, listener: Listener, *, max_line_bytes: int) -> None:
         self._name = name
         self._process = process
-        self._on_lost = on_lost
-        self.port = LinePort(
+        self._listener = listener
+        self._port = LinePort(
             max_line_bytes=max_line_bytes,
-            on_line=on_line,
-            on_too_long=on_too_long,
+            on_line=listener.on_line,
+            on_too_long=listener.on_too_long,
             on_silent=self._stdout_closed,
             on_gone=self._stdin_closed,
         )
@@ -48,14 +40,28 @@ class StdioUpstream:
         self._is_heard_out = False
         self._is_lost = False
         self._ending = False
-        self._grumbling = Grumbling(on_stderr)
+        self._grumbling = Grumbling(listener.on_chatter)
 
     async def connect(self) -> None:
         process = self._process
-        await self.port.connect(process.stdout, process.stdin)
+        await self._port.connect(process.stdout, process.stdin)
+        self._port.writer.on_pressure = self._listener.on_pressure
         await read_pipe(process.stderr, self._grumbling.feed, self._grumbling.end)
         loop = asyncio.get_running_loop()
         threading.Thread(target=self._wait, args=(loop,), name="headgate-wait", daemon=True).start()
+
+    @property
+    def is_stuck(self) -> bool:
+        return self._port.is_stuck
+
+    def send(self, line: Line) -> None:
+        self._port.send(line)
+
+    def pause(self) -> None:
+        self._port.reader.pause()
+
+    def resume(self) -> None:
+        self._port.reader.resume()
 
     def _wait(self, loop: asyncio.AbstractEventLoop) -> None:
         self._process.wait()
@@ -88,8 +94,8 @@ class StdioUpstream:
         """What it wrote last is still in the pipe. A child of its own may keep that open, and silent, for ever."""
         if self._is_heard_out:
             self._lost()
-        elif self.port.received_bytes != heard or self.port.reader.is_paused:
-            now = self.port.received_bytes
+        elif self._port.received_bytes != heard or self._port.reader.is_paused:
+            now = self._port.received_bytes
             asyncio.get_running_loop().call_later(_SETTLING_SECONDS, self._hear_out, now)
         else:
             self._lost()
@@ -97,7 +103,7 @@ class StdioUpstream:
     def _lost(self) -> None:
         if not self._is_lost:
             self._is_lost = True
-            self._on_lost(self, self._reason())
+            self._listener.on_lost(self, self._reason())
 
     def _reason(self) -> str:
         code = self._process.poll()
@@ -111,7 +117,7 @@ class StdioUpstream:
     async def end(self, grace_seconds: float) -> None:
         """Close its input; if it does not end by itself, ask it to; then make it."""
         self._ending = True
-        self.port.writer.close()
+        self._port.writer.close()
         if not await self._ends_within(grace_seconds):
             end_group(self._process, forcibly=False)
             await self._ends_within(_KILL_AFTER_SECONDS)
@@ -119,7 +125,7 @@ class StdioUpstream:
         end_group(self._process, forcibly=True)
         await self._ends_within(_KILL_AFTER_SECONDS)
         self._is_lost = True
-        self.port.reader.close()
+        self._port.reader.close()
         self._grumbling.end()
 
     async def _ends_within(self, seconds: float) -> bool:
@@ -128,6 +134,32 @@ class StdioUpstream:
         except TimeoutError:
             return False
         return True
+
+
+class StdioServer:
+    """Starts a command as often as it is asked to."""
+
+    def __init__(
+        self,
+        name: str,
+        command: Command,
+        *,
+        max_line_bytes: int,
+        started: Process | UpstreamError | None = None,
+    ) -> None:
+        """`started`: what came of starting it already, for the first time."""
+        self._name, self._command, self._max_line_bytes = name, command, max_line_bytes
+        self._started = started
+
+    async def connect(self, listener: Listener) -> StdioUpstream:
+        process, self._started = self._started, None
+        if process is None:
+            process = await asyncio.get_running_loop().run_in_executor(None, spawn, self._command)
+        if isinstance(process, UpstreamError):
+            raise process
+        upstream = StdioUpstream(self._name, process, listener, max_line_bytes=self._max_line_bytes)
+        await upstream.connect()
+        return upstream
 
 
 class Grumbling:

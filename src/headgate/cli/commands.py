@@ -9,7 +9,7 @@ from headgate import __version__
 from headgate.cli import complain
 from headgate.errors import HeadgateError
 
-COMMANDS = ("run", "check", "reduce", "read", "cursor", "demo")
+COMMANDS = ("run", "serve", "check", "reduce", "read", "cursor", "demo")
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

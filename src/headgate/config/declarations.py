@@ -110,13 +110,51 @@ class ContextProtection:
 
 @dataclass(frozen=True)
 class Upstream:
-    """One server behind Headgate."""
+    """One server behind Headgate: a command that starts it, or the address of one that runs."""
 
     command: str = option("", "program that starts it", reloadable=False)
     args: tuple[str, ...] = option((), "its arguments", reloadable=False, listed=True)
     env: dict[str, str] = option({}, "environment variables on top of our own", secret=True, reloadable=False)
     cwd: str = option("", "directory to start it in", reloadable=False)
+    url: str = option("", "address of a server that runs, instead of a command", reloadable=False)
+    transport: Literal["auto", "http", "sse"] = option(
+        "auto",
+        "`sse` for servers of 2024-11-05; `auto` takes it where the address ends in /sse",
+        reloadable=False,
+    )
+    headers: dict[str, str] = option(
+        {}, "HTTP headers sent to it, such as Authorization", secret=True, reloadable=False
+    )
+    forward_headers: tuple[str, ...] = option(
+        (), "HTTP headers of the client that it may see, besides those of MCP", reloadable=False
+    )
     tools: dict[str, Override] = option({}, "rules by tool name for this server only; they come last")
+
+
+@dataclass(frozen=True)
+class Server:
+    """How `headgate serve` listens, and whom it lets in."""
+
+    host: str = option("127.0.0.1", "address to listen on", reloadable=False)
+    port: int = option(
+        3_010, "port to listen on; 0 takes a free one", minimum=0, maximum=65_535, reloadable=False
+    )
+    allowed_hosts: tuple[str, ...] = option(
+        (), "names clients may call us by, besides those of this machine", example="[gate.example.com]"
+    )
+    allowed_origins: tuple[str, ...] = option(
+        (), "web pages that may call us, besides those of this machine", example='["https://app.example.com"]'
+    )
+    json_response: bool = option(False, "answer with plain JSON instead of a stream, for clients such as n8n")
+    max_body_bytes: int = option(4 << 20, "bytes of a request, at most", minimum=1_024)
+    max_connections: int = option(1_000, "connections at once, at most", minimum=1, reloadable=False)
+    max_sessions: int = option(500, "sessions at once, at most", minimum=1)
+    max_processes: int = option(100, "processes of servers at once, at most", minimum=1)
+    session_idle_seconds: float = option(1_800, "a session unused for so long ends", minimum=1)
+    session_dropped_seconds: float = option(
+        60, "a session whose connection was cut ends after so long, unless its client comes back", minimum=1
+    )
+    grace_seconds: float = option(10, "for calls under way when we are told to stop", minimum=0)
 
 
 @dataclass(frozen=True)
@@ -137,6 +175,7 @@ class Config:
         256 << 20, "bytes of one message, at most", minimum=1 << 16, reloadable=False
     )
     upstreams: dict[str, Upstream] = option({}, "servers by name")
+    server: Server = option(Server(), "how `headgate serve` listens, and whom it lets in")
     context_protection: ContextProtection = option(
         ContextProtection(), "how answers are kept within their budget"
     )

@@ -9,12 +9,28 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
-from headgate.config.declarations import Config, ContextProtection
+from headgate.config.declarations import Config, ContextProtection, Server, Upstream
 from headgate.config.options import PREFIX, Key, keys_of
 from headgate.config.values import MAX_BYTES, Place, dotted, inner_of, raise_all, read_scalar, shown
 from headgate.errors import ConfigError
 
 OTHER_VARIABLES: Final = frozenset(("HEADGATE_CONFIG", "HEADGATE_STATE_DIR", "HEADGATE_CURSOR_KEY"))
+_SECTIONS: Final = {"context_protection": ContextProtection, "server": Server}
+_URL: Final = re.compile(r"https?://[^\s/@?#]+(?:[/?][^\s#]*)?")
+_HEADER_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+_HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]{0,8192}")
+_OUR_HEADERS: Final = frozenset(
+    (
+        "host",
+        "content-length",
+        "transfer-encoding",
+        "connection",
+        "accept-encoding",
+        "origin",
+        "upgrade",
+        "te",
+    )
+)
 _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
@@ -68,7 +84,8 @@ def _read(data: bytes, name: str) -> tuple[Config, dict[Place, str]]:
 def variables() -> list[Key]:
     """The keys that an environment variable overrides."""
     found = [key for key in keys_of(Config) if key.variable and len(key.path) == 1]
-    found += [key for key in keys_of(ContextProtection, ("context_protection",)) if key.variable]
+    for section, declaration in _SECTIONS.items():
+        found += [key for key in keys_of(declaration, (section,)) if key.variable]
     return found
 
 
@@ -80,7 +97,7 @@ def unknown_variables(environment: AnyMapping[str, str]) -> list[str]:
 def _override(config: Config, given: AnyMapping[str, tuple[str, str]], origins: dict[Place, str]) -> Config:
     """Single values by the names of their keys, each with the name of where it comes from."""
     known = {key.name: key for key in variables()} | {key.path[-1]: key for key in variables()}
-    changes: dict[Place, dict[str, Any]] = {(): {}, ("context_protection",): {}}
+    changes: dict[Place, dict[str, Any]] = {(): {}, **{(section,): {} for section in _SECTIONS}}
     complaints: list[str] = []
     for name, (origin, text) in given.items():
         key = known.get(name)
@@ -94,8 +111,8 @@ def _override(config: Config, given: AnyMapping[str, tuple[str, str]], origins: 
         changes[key.path[:-1]][key.path[-1]] = value
         origins[key.path] = origin
     raise_all(complaints)
-    protection = replace(config.context_protection, **changes["context_protection",])
-    return replace(config, context_protection=protection, **changes[()])
+    sections = {section: replace(getattr(config, section), **changes[section,]) for section in _SECTIONS}
+    return replace(config, **sections, **changes[()])
 
 
 def _check(config: Config, name: str, origins: AnyMapping[Place, str]) -> None:
@@ -116,8 +133,7 @@ def _impossible(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
         yield (("read_tool",),), what
     for name, one in config.upstreams.items():
         home = ("upstreams", name)
-        if not one.command:
-            yield ((*home, "command"), home), "is missing"
+        yield from _unreachable(one, home)
         for key, texts in (("command", (one.command,)), ("args", one.args), ("cwd", (one.cwd,))):
             if any("\0" in text for text in texts):
                 yield ((*home, key),), "holds a NUL character, which no command line can"
@@ -125,3 +141,24 @@ def _impossible(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
             if not variable or "=" in variable or "\0" in variable + text:
                 what = "is not the name of a variable, or its value holds a NUL character"
                 yield ((*home, "env", variable),), what
+
+
+def _unreachable(one: Upstream, home: Place) -> Iterator[tuple[tuple[Place, ...], str]]:
+    if not one.command and not one.url:
+        yield (
+            ((*home, "command"), home),
+            "is missing; a server needs a `command`, or the `url` of one that runs",
+        )
+    if one.command and one.url:
+        yield ((*home, "url"), home), "and `command` exclude each other"
+    if one.url and not _URL.fullmatch(one.url):
+        what = "must be http:// or https:// with a host, and hold neither a login nor spaces"
+        yield ((*home, "url"), home), what
+    for header, text in one.headers.items():
+        if not _HEADER_NAME.fullmatch(header) or not _HEADER_VALUE.fullmatch(text):
+            yield ((*home, "headers", header),), "is not the name of a header, or its value holds a line end"
+        elif header.lower() in _OUR_HEADERS:
+            yield ((*home, "headers", header),), "is a header that Headgate sets itself"
+    for header in one.forward_headers:
+        if not _HEADER_NAME.fullmatch(header) or header.lower() in _OUR_HEADERS:
+            yield ((*home, "forward_headers"),), f"{header[:40]!r} cannot be forwarded"

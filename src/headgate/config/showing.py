@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Final
 
-from headgate.config.declarations import Config, ContextProtection, Override, Upstream
+from headgate.config.declarations import Config, Override, Upstream
 from headgate.config.options import Key, keys_of, option_of
 
 _NO_VALUE: Final = "(not set)"
@@ -36,6 +36,8 @@ def _masked_upstream(one: Upstream) -> Upstream:
         command=masked(one.command),
         args=masked_arguments(one.args),
         env=dict.fromkeys(one.env, MASK),
+        url=masked(one.url),
+        headers=dict.fromkeys(one.headers, MASK),
     )
 
 
@@ -189,7 +191,7 @@ def example() -> str:
     for key in keys_of(Config):
         if key.path == ("upstreams",):
             lines += [
-                "# Servers by name; `headgate run --config FILE --upstream NAME` starts one.",
+                "# Servers by name; `headgate run --config FILE --upstream NAME` stands before one, `headgate serve` before all.",
                 "upstreams:",
             ]
             lines += [
@@ -197,9 +199,8 @@ def example() -> str:
                 *_example_keys(Upstream, 2, {"command": "npx", "args": '[-y, "some-mcp-server"]'}),
             ]
             lines.append("")
-        elif key.path == ("context_protection",):
-            lines += [f"# {_sentence(key)}", "context_protection:"]
-            lines += _example_keys(ContextProtection, 1, {})
+        elif is_dataclass(key.type) and len(key.path) == 1:
+            lines += [f"# {_sentence(key)}", f"{key.name}:", *_example_keys(key.type, 1, {}), ""]  # type: ignore[arg-type]
         elif len(key.path) == 1:
             lines += [f"# {_sentence(key)}", f"{key.name}: {written(key.default)}", ""]
     return "\n".join(lines).rstrip() + "\n"
@@ -219,6 +220,8 @@ def _example_keys(declaration: type, depth: int, given: dict[str, str]) -> list[
             lines.append(f"{indent}    page_size: 50")
         elif key.name == "env":
             lines += [f"{indent}env:", f'{indent}  API_TOKEN: "…"']
+        elif key.name == "headers":
+            lines += [f"{indent}headers:", f'{indent}  Authorization: "Bearer TOKEN"']
         else:
             lines.append(f"{indent}{key.name}: {given.get(key.name, written(key.default))}")
     return lines

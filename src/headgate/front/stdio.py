@@ -29,11 +29,13 @@ class StdioClient:
             on_gone=self.gone.set,
         )
         self._shared: list[int] = []
+        self.is_connected = False
 
     async def connect(self) -> None:
         # The pipes' modes are shared with whoever started us: they are put back when we end.
         self._shared = [descriptor for descriptor in (0, 1) if _is_blocking(descriptor)]
         await self.port.connect(os.fdopen(os.dup(0), "rb", 0), os.fdopen(os.dup(1), "wb", 0))
+        self.is_connected = True
 
     async def close(self, within_seconds: float) -> None:
         """Send what is still waiting, as long as the client takes it."""

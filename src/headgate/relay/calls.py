@@ -36,7 +36,7 @@ class WaitingCalls:
         self._subscriptions = 0
 
     def __contains__(self, key: bytes) -> bool:
-        return _normal(key) in self._calls
+        return same_spelling(key) in self._calls
 
     def __iter__(self) -> Iterator[Call]:
         return iter(list(self._calls.values()))
@@ -47,7 +47,7 @@ class WaitingCalls:
         return len(self._calls) - self._subscriptions
 
     def add(self, call: Call) -> None:
-        key = _normal(call.id)
+        key = same_spelling(call.id)
         self._pop(key)
         self._calls[key] = call
         self._subscriptions += call.method == _SUBSCRIPTION
@@ -57,10 +57,8 @@ class WaitingCalls:
     def take(self, key: bytes) -> Call | None:
         if not key:
             return None
-        key = _normal(key)
-        # Clients take "7" for 7, so some servers send it.
-        other = key[1:-1] if key[:1] == b'"' else b'"' + key + b'"'
-        return self._pop(key if key in self._calls else other)
+        usual, other = spellings(key)
+        return self._pop(usual if usual in self._calls else other)
 
     def _pop(self, key: bytes) -> Call | None:
         call = self._calls.pop(key, None)
@@ -68,7 +66,7 @@ class WaitingCalls:
         return call
 
 
-def _normal(key: bytes) -> bytes:
+def same_spelling(key: bytes) -> bytes:
     """An id in one spelling: an upstream may write `1.0` for `1`, and `"A"` for `"\\u0041"`."""
     if key.isdigit() or (b"\\" not in key and key[:1] == b'"'):
         return key
@@ -77,3 +75,9 @@ def _normal(key: bytes) -> bytes:
     except (msgspec.DecodeError, UnicodeDecodeError):
         return key
     return msgspec.json.encode(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+
+def spellings(key: bytes) -> tuple[bytes, bytes]:
+    """The ids an answer may be meant for: clients take "7" for 7, so some servers send it."""
+    key = same_spelling(key)
+    return key, key[1:-1] if key[:1] == b'"' else b'"' + key + b'"'

@@ -6,18 +6,21 @@ from typing import Final
 import msgspec
 
 from headgate.relay.message import NOTHING, Json, encode, text_of
+from headgate.relay.param_headers import ParamHeaders, param_headers_of
 from headgate.relay.read_tool import definition
 from headgate.relay.rules import Rules
 from headgate.relay.slots import close_list, close_object, open_list, open_object
 
 _CUT: Final = "…"
+_MAX_TOOLS: Final = 10_000
 _ANY_OBJECT: Final = b'{"type":"object"}'
 
 
 class _Entry(msgspec.Struct):
     name: msgspec.Raw = NOTHING
     description: msgspec.Raw = NOTHING
-    outputSchema: msgspec.Raw = NOTHING  # noqa: N815  # as on the wire
+    inputSchema: msgspec.Raw = NOTHING  # noqa: N815  # as on the wire
+    outputSchema: msgspec.Raw = NOTHING  # noqa: N815
 
 
 _entry: Final = msgspec.json.Decoder(_Entry)
@@ -29,6 +32,8 @@ class Catalog:
 
     schemas: dict[str, bytes] = field(default_factory=lambda: {})
     """Output schemas that the client was told, by tool."""
+    param_headers: dict[str, ParamHeaders] = field(default_factory=lambda: {})
+    """Arguments that are repeated in HTTP headers, by tool; every tool that was listed has an entry."""
     has_tools: bool = True
     """False once the upstream has said that it has none: the list is then ours alone."""
     clash_seen: bool = False
@@ -56,6 +61,7 @@ class Catalog:
         if name == rules.read_tool:
             self.clash_seen = True
             return None
+        self._note_params(name, entry.inputSchema)
         rule = rules.of(name)
         if rule.hidden:
             return None
@@ -76,6 +82,10 @@ class Catalog:
         if drop:
             members.pop("outputSchema")
         return close_object(members)
+
+    def _note_params(self, name: str, schema: msgspec.Raw) -> None:
+        if len(self.param_headers) < _MAX_TOOLS:
+            self.param_headers[name] = param_headers_of(bytes(schema))
 
     def own_list(self, rules: Rules, *, modern: bool) -> bytes:
         """For a server without tools: a list with the one tool that leads to the rest of its answers."""

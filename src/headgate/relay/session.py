@@ -5,50 +5,23 @@ capability to have them, calls of our own tool, and answers over their budget.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from headgate.errors import BadRequest, ClientError
 from headgate.relay import message as rpc
+from headgate.relay.actions import Action, Greeted, Line, Note, ToClient, ToUpstream, settled
+from headgate.relay.bounding import Bounding
 from headgate.relay.calls import Call, WaitingCalls
 from headgate.relay.catalog import Catalog
 from headgate.relay.greeting import Greeting
 from headgate.relay.message import NOTHING, Garbage, Message, Opaque
-from headgate.relay.read_tool import read_on
 from headgate.relay.rules import Rules
 
 if TYPE_CHECKING:
-    from headgate.engine.policy import Policy
-    from headgate.engine.reply import Reply
     from headgate.protection import Protection
-    from headgate.relay.results import Bounded
-
-Line = bytes | bytearray
-
-
-class ToUpstream(NamedTuple):
-    data: Line
-    expects_answer: bool = False
-
-
-class ToClient(NamedTuple):
-    data: Line
-
-
-class Note(NamedTuple):
-    """Something the log should say."""
-
-    event: str
-    fields: dict[str, Any]
-    level: str = "info"
-
-
-Action = ToUpstream | ToClient | Note
 
 MEASURED: Final = frozenset(("tools/call", "resources/read", "prompts/get", "tasks/result", "tasks/get"))
-_ENVELOPE_BYTES: Final = 2_000
 _TOO_DEEP: Final = "maximum recursion depth"
 _GREETINGS: Final = frozenset(("initialize", "server/discover"))
 
@@ -80,14 +53,15 @@ class Session:
         *,
         upstream: str = "upstream",
         principal: str = "local",
+        catalog: Catalog | None = None,
+        defers_work: bool = False,
     ) -> None:
+        """`catalog`: shared, where several sessions see the same tools. `defers_work`: long work is left to the driver."""
         self.rules = rules
         """Exchange it to change the rules: calls under way keep those they began with."""
-        self._protection = protection
-        self._clock = clock
-        self._upstream = upstream
-        self._principal = principal
-        self._catalog = Catalog()
+        self._catalog = Catalog() if catalog is None else catalog
+        self._bounding = Bounding(self._catalog, protection, clock, upstream, principal)
+        self._defers_work = defers_work
         self._calls = WaitingCalls()
         self._greeting = Greeting()
         self._held_back: list[ToUpstream] = []
@@ -106,14 +80,20 @@ class Session:
     # From the client
 
     def from_client(self, line: Line) -> list[Action]:
+        return self._finish(self.hold_back(self._from_client(line)))
+
+    def _from_client(self, line: Line) -> list[Action]:
         message = rpc.read(line)
         if isinstance(message, Message):
-            return self.hold_back(self._route(message, line))
+            return self._route(message, line)
         if isinstance(message, list):
-            return self.hold_back(self._batch_from_client(message, line))
+            return self._batch_from_client(message, line)
         if isinstance(message, Garbage):
-            return self.hold_back(self._odd_from_client(line)) if line.strip() else []
-        return self.hold_back([ToUpstream(line)])
+            return self._odd_from_client(line) if line.strip() else []
+        return [ToUpstream(line)]
+
+    def _finish(self, actions: list[Action]) -> list[Action]:
+        return actions if self._defers_work else settled(actions)
 
     def _odd_from_client(self, line: Line) -> list[Action]:
         """What strict JSON refuses goes on as it came, if it goes on; where it goes is read off a strict copy."""
@@ -137,7 +117,7 @@ class Session:
             params = _decode(_call_params, message.params)
             name: str = params.name if params else ""
             if name == self.rules.read_tool:
-                return self._read_on(message, params.arguments)
+                return self._bounding.read(message, params.arguments, self.rules)
             rule = self.rules.of(name)
             if rule.hidden:
                 return [ToClient(rpc.failure(message.key, rpc.INVALID_PARAMS, f"Unknown tool: {name[:100]}"))]
@@ -184,7 +164,7 @@ class Session:
             raw = bytes(element)
             message = rpc.read(raw)
             actions = self._route(message, raw) if isinstance(message, Message) else [ToUpstream(raw)]
-            for action in actions:
+            for action in settled(actions):
                 if isinstance(action, ToUpstream):
                     onward.append(raw)
                     expects = expects or action.expects_answer
@@ -197,33 +177,12 @@ class Session:
         given: list[Action] = [*notes, ToClient(b"[" + b",".join(answers) + b"]")]
         return [ToUpstream(b"[" + b",".join(onward) + b"]", expects), *given] if onward else given
 
-    # Our own tool
-
-    def _read_on(self, message: Message, arguments: msgspec.Raw) -> list[Action]:
-        modern = rpc.is_modern(message.params)
-        try:
-            result, note = self._reading(arguments, modern=modern)
-        except ClientError as error:
-            result = _refusal(f"{self.rules.read_tool}: {error}", modern=modern)
-            note = Note("read_refused", {"reason": str(error)[:200]})
-        return [note, ToClient(rpc.answer(message.key, result))]
-
-    def _reading(self, arguments: msgspec.Raw, *, modern: bool) -> tuple[bytes, Note]:
-        from headgate.relay.results import as_tool_result
-
-        try:
-            given = msgspec.json.decode(arguments, type=dict[str, Any]) if arguments is not NOTHING else {}
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise BadRequest('the arguments must be an object, such as {"cursor": "…"}') from None
-        who = {"principal": self._principal, "upstream": self._upstream}
-        reading = read_on(given, self.rules, self._protection(), **who, now=self._clock())
-        note = Note("read", {"tool": reading.tool} | _summary(reading.reply))
-        era = {"resultType": b'"complete"'} if modern else None
-        return as_tool_result(reading.reply, era, reading.picture), note
-
     # From the upstream
 
     def from_upstream(self, line: Line) -> list[Action]:
+        return self._finish(self._read_from_upstream(line))
+
+    def _read_from_upstream(self, line: Line) -> list[Action]:
         message = rpc.read(line)
         if isinstance(message, Message):
             return self._from_upstream(message, line)
@@ -235,9 +194,8 @@ class Session:
 
     def _from_upstream(self, message: Message, line: Line) -> list[Action]:
         if message.method:
-            if message.method == "notifications/tasks" and self.rules.of("tasks/get").may_be_large(line):
-                return self._task_note(message, line)
-            return [ToClient(line)]
+            is_task = message.method == "notifications/tasks"
+            return self._bounding.task_note(message, self.rules, line) if is_task else [ToClient(line)]
         call = self._calls.take(message.key)
         if call is None:
             return self._unknown_answer(message, line)
@@ -246,43 +204,12 @@ class Session:
         if call.method in MEASURED:
             if not call.protected:
                 return [ToClient(line)]
-            return self._bounded(message, call.rules, call.tool, line, modern=call.modern)
+            return self._bounding.result(message, call.rules, call.tool, line, modern=call.modern)
         if call.method == "tools/list":
             return self._listed(message, call, line)
         if call.method in _GREETINGS:
             return self._greeted_by_upstream(message, call, line)
         return [ToClient(line)]
-
-    def _bounded(
-        self, message: Message, rules: Rules, tool: str, line: Line, *, modern: bool = False
-    ) -> list[Action]:
-        rule = rules.of(tool)
-        if not rule.reads_everything and not rule.may_be_large(line):
-            return [ToClient(line)]
-        if message.result is NOTHING:
-            text = "the upstream's answer has neither a result nor an error"
-            return [ToClient(rpc.failure(message.key, rpc.UPSTREAM_GONE, text))]
-        from headgate.relay import results
-
-        schema = self._catalog.schemas.get(tool, b"")
-        raw, key = memoryview(message.result), message.key
-        bounded = results.bound_result(raw, rule, self._hold(rules, tool), schema, modern=modern)
-        if bounded is not None:
-            return [_noted(bounded, tool, len(line)), ToClient(rpc.answer(key, bounded.raw))]
-        if rule.annotate and bytes(raw[:1]) == b"{":
-            record = results.untouched_record(bytes(raw), rule)
-            return [ToClient(rpc.answer(key, results.annotated(raw, record)))]
-        if len(line) - len(raw) > _ENVELOPE_BYTES:
-            return [
-                ToClient(rpc.answer(key, raw))
-            ]  # what stands beside a result is nothing a client should read
-        return [ToClient(line)]
-
-    def _hold(self, rules: Rules, tool: str) -> "Callable[[bytes, Policy], Reply | None]":
-        from headgate.engine.cursor import Binding
-
-        protection = replace(self._protection(), ttl_seconds=rules.ttl_seconds)
-        return protection.holding(Binding(self._principal, self._upstream, tool), self._clock())
 
     def _failed(self, message: Message, call: Call, line: Line) -> list[Action]:
         if call.method == "tools/list" and _error_code(message.error) == rpc.METHOD_NOT_FOUND:
@@ -291,20 +218,7 @@ class Session:
             return [ToClient(rpc.answer(message.key, own))]
         if not call.protected:
             return [ToClient(line)]
-        return self._bounded_error(message, call.rules, call.tool or call.method, line)
-
-    def _bounded_error(self, message: Message, rules: Rules, tool: str, line: Line) -> list[Action]:
-        if not rules.of(tool).may_be_large(line):
-            return [ToClient(line)]
-        from headgate.relay import results
-
-        raw, key = memoryview(message.error), message.key
-        beside = memoryview(message.result) if message.result is not NOTHING else b""
-        bounded = results.bound_error(raw, rules.of(tool), self._hold(rules, tool), beside)
-        if bounded is None:
-            return [ToClient(line)]
-        data = b'{"jsonrpc":"2.0","id":' + (key or b"null") + b',"error":' + bounded.raw + b"}"
-        return [_noted(bounded, tool, len(line)), ToClient(data)]
+        return self._bounding.error(message, call.rules, call.tool or call.method, line)
 
     def _unknown_answer(self, message: Message, line: Line) -> list[Action]:
         if self._greeting.is_answer(message.key):
@@ -313,24 +227,12 @@ class Session:
         if not self.rules.of(tool).may_be_large(line):
             return [ToClient(line)]
         if message.has_error:
-            return self._bounded_error(message, self.rules, tool, line)
+            return self._bounding.error(message, self.rules, tool, line)
         from headgate.relay.results import looks_like_answer
 
         if message.result is not NOTHING and looks_like_answer(memoryview(message.result)):
-            return self._bounded(message, self.rules, tool, line)
+            return self._bounding.result(message, self.rules, tool, line)
         return [ToClient(line)]
-
-    def _task_note(self, message: Message, line: Line) -> list[Action]:
-        """A task that ended tells its result in a notification (2026-07-28 and its tasks extension)."""
-        from headgate.relay import results
-
-        raw, tool = memoryview(message.params), "tasks/get"
-        rule = self.rules.of(tool)
-        bounded = results.bound_result(raw, rule, self._hold(self.rules, tool))
-        if bounded is None or not rule.enabled:
-            return [ToClient(line)]
-        data = b'{"jsonrpc":"2.0","method":"notifications/tasks","params":' + bounded.raw + b"}"
-        return [_noted(bounded, tool, len(line)), ToClient(data)]
 
     def _listed(self, message: Message, call: Call, line: Line) -> list[Action]:
         written = self._catalog.rewrite_list(
@@ -358,7 +260,7 @@ class Session:
             raw = bytes(element)
             message = rpc.read(raw)
             actions = self._from_upstream(message, raw) if isinstance(message, Message) else [ToClient(raw)]
-            for action in actions:
+            for action in settled(actions):
                 if isinstance(action, ToClient):
                     written.append(bytes(action.data))
                 else:
@@ -376,31 +278,18 @@ class Session:
             if not self.rules.of("").may_be_large(line):
                 self._forget(strict)
                 return [ToClient(line)]
-            return [_as_it_came(action, strict, line) for action in self.from_upstream(strict)]
+            return [_as_it_came(action, strict, line) for action in settled(self._read_from_upstream(strict))]
         call = self._calls.take(rpc.guess_id(line)) if line.lstrip()[:1] == b"{" else None
+        if call is not None and call.method not in MEASURED and reason.startswith(_TOO_DEEP):
+            return [ToClient(line)]
         if call is not None:
-            return self._unreadable_answer(call, line, reason)
+            return self._bounding.unreadable(call, line, reason)
         return [Note("garbage", {"bytes": len(line), "reason": reason[:200]}, "warning")]
 
     def _forget(self, strict: bytes) -> None:
         message = rpc.read(strict)
         if isinstance(message, Message) and not message.method:
             self._calls.take(message.key)
-
-    def _unreadable_answer(self, call: Call, line: Line, reason: str) -> list[Action]:
-        """The caller waits for it, so the caller gets it: as a text, which can be read on if it is long."""
-        if call.method not in MEASURED and reason.startswith(_TOO_DEEP):
-            return [ToClient(line)]
-        note = Note("unreadable_answer", {"bytes": len(line), "reason": reason[:200]}, "warning")
-        if call.method == "tools/call":
-            from headgate.relay import results
-
-            reply = self._hold(call.rules, call.tool)(bytes(line), call.rules.of(call.tool).policy)
-            if reply is not None:
-                result = results.as_tool_result(reply, {"isError": b"true"})
-                return [note, ToClient(rpc.answer(call.id, result))]
-        text = f"the upstream's answer is not valid JSON ({reason[:200]})"
-        return [note, ToClient(rpc.failure(call.id, rpc.UPSTREAM_GONE, text))]
 
     # When the upstream is in trouble
 
@@ -411,7 +300,7 @@ class Session:
         text = f"the upstream's answer is larger than max_result_bytes ({max_bytes:,}): ask it for less, or raise that"
         return [
             Note("answer_too_large", {"max_bytes": max_bytes}, "error"),
-            *(ToClient(self._give_up(key, text)) for key in keys),
+            *(ToClient(self._give_up(key, text), is_ours=True) for key in keys),
         ]
 
     def fail_pending(self, reason: str, but: Sequence[Line] = ()) -> list[Action]:
@@ -419,7 +308,11 @@ class Session:
         self._greeting.is_under_way = False
         self._held_back.clear()
         unsent = {request.key for line in but for request in _requests(line)}
-        return [ToClient(self._give_up(call.id, reason)) for call in self._calls if call.id not in unsent]
+        return [
+            ToClient(self._give_up(call.id, reason), is_ours=True)
+            for call in self._calls
+            if call.id not in unsent
+        ]
 
     def is_greeting_of_client(self, line: Line) -> bool:
         """The client greets the upstream itself: it needs no other greeting."""
@@ -431,16 +324,20 @@ class Session:
         if not answers:
             return self.give_up_on(line, reason) if isinstance(rpc.read(line), Garbage) else []
         is_batch = line.lstrip()[:1] == b"["
-        return [ToClient(b"[" + b",".join(answers) + b"]" if is_batch else answers[0])]
+        return [ToClient(b"[" + b",".join(answers) + b"]" if is_batch else answers[0], is_ours=True)]
 
     def give_up_on(self, line: Line, reason: str) -> list[Action]:
         """What the caller gets whose answer could not be handled."""
         key = rpc.guess_id(line)
-        return [ToClient(self._give_up(key, reason))] if key else []
+        return [ToClient(self._give_up(key, reason), is_ours=True)] if key else []
 
     def _give_up(self, key: bytes, reason: str) -> bytes:
         call = self._calls.take(key)
         return rpc.failure(call.id if call else key, rpc.UPSTREAM_GONE, reason)
+
+    def prime(self, request: Line) -> None:
+        """Greet the upstream with this, whenever it is started, before anything else reaches it."""
+        self._greeting.request = request
 
     def revive(self) -> list[Action]:
         """The upstream was started again: greet it as the client did, before anything else reaches it."""
@@ -451,10 +348,10 @@ class Session:
         held, self._held_back = self._held_back, []
         self._greeting.is_under_way = False
         if message.has_error:
-            text = "the upstream was restarted and refuses the handshake"
-            return [action for sent in held for action in self.fail(sent.data, text)]
+            text = "the upstream was started and refuses the handshake"
+            return [Greeted(b""), *(action for sent in held for action in self.fail(sent.data, text))]
         confirmation = self._greeting.confirmation
-        return [*([ToUpstream(confirmation)] if confirmation else []), *held]
+        return [Greeted(bytes(message.result)), *([ToUpstream(confirmation)] if confirmation else []), *held]
 
     def hold_back(self, actions: list[Action]) -> list[Action]:
         """All but what must wait until a restarted upstream has been greeted."""
@@ -497,24 +394,3 @@ def _error_code(raw: msgspec.Raw) -> int:
         return int(msgspec.json.decode(raw, type=dict[str, Any]).get("code", 0))
     except (msgspec.DecodeError, TypeError, ValueError, RecursionError):
         return 0
-
-
-def _refusal(text: str, *, modern: bool) -> bytes:
-    result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": True}
-    return rpc.encode(result | ({"resultType": "complete"} if modern else {}))
-
-
-def _noted(bounded: "Bounded", tool: str, line_bytes: int) -> Note:
-    return Note("reduced", {"tool": tool, "responseBytes": line_bytes} | _summary(bounded.reply))
-
-
-def _summary(reply: "Reply") -> dict[str, Any]:
-    """What the log says of a decision: sizes and kinds, nothing of the content."""
-    record = reply.record
-    fields = {"decision": record["kind"], "estimatedTokens": record["estimatedTokens"]}
-    fields["originalTokens"] = record["total"]["tokens"]
-    if "items" in record["total"]:
-        fields["itemCount"] = record["total"]["items"]
-    if record.get("degraded"):
-        fields["degraded"] = True
-    return fields

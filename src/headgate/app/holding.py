@@ -1,0 +1,26 @@
+"""Where one process holds what it holds back."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from headgate.protection import Protection
+
+
+def process_protection(max_result_bytes: int = 0) -> "Callable[[], Protection]":
+    """The engine for one process, loaded when the first answer needs it: most sessions never do."""
+
+    @cache
+    def protection() -> "Protection":
+        from headgate.engine.policy import Policy
+        from headgate.protection import Protection, process_ring
+        from headgate.store import Bounds, MemoryStore
+
+        usual = Bounds()
+        # Whatever may come in one answer must find room.
+        most = max(usual.per_principal_bytes, max_result_bytes)
+        bounds = Bounds(most, max(usual.total_bytes, most))
+        return Protection(Policy(), process_ring(), MemoryStore(bounds))
+
+    return protection

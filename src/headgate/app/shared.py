@@ -1,0 +1,177 @@
+"""One server for the single exchanges of many clients (since 2026-07-28)."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from headgate.app.link import Link
+from headgate.back.channel import Connect
+from headgate.errors import UpstreamError
+from headgate.front.http.single import Replies
+from headgate.relay import message as rpc
+from headgate.relay.actions import ToClient
+from headgate.relay.catalog import Catalog
+from headgate.relay.eras import CAPABILITIES_KEY, MODERN_VERSION, VERSION_KEY
+from headgate.relay.message import Message
+from headgate.relay.multiplex import Multiplexer
+from headgate.relay.param_headers import ParamHeaders
+from headgate.relay.session import Session
+from headgate.watch.log import Log
+
+_PROBE_SECONDS: Final = 15.0
+_LIST_SECONDS: Final = 10.0
+_MAX_LIST_PAGES: Final = 50
+_META: Final = {
+    VERSION_KEY: MODERN_VERSION,
+    CAPABILITIES_KEY: {},
+    "io.modelcontextprotocol/clientInfo": {"name": "headgate", "version": "1"},
+}
+_DISCOVER: Final = rpc.encode(
+    {"jsonrpc": "2.0", "id": 0, "method": "server/discover", "params": {"_meta": _META}}
+)
+
+
+class SharedServer:
+    def __init__(
+        self,
+        name: str,
+        connect: Connect,
+        session: Session,
+        catalog: Catalog,
+        log: Log,
+        *,
+        max_bytes: int,
+        one_at_a_time: bool,
+        on_end: Callable[[], None],
+    ) -> None:
+        """`one_at_a_time`: what the server says of no call in particular, such as its logs, then belongs to one."""
+        self._name, self._log, self._catalog = name, log, catalog
+        # The first message decides the era of a server that speaks both, so it is ours.
+        session.prime(_DISCOVER)
+        self.link = Link(
+            name, connect, session, log, max_bytes=max_bytes, on_answer=self._deliver, on_end=on_end
+        )
+        self._seats: Multiplexer[Replies] = Multiplexer()
+        self._one_at_a_time = one_at_a_time
+        self._queue: deque[tuple[int, bytes, Replies]] = deque()
+        self._current: tuple[int, Replies] | None = None
+        self.used_at = time.monotonic()
+        self._unroutable = 0
+
+    async def is_modern(self) -> bool:
+        """Start it, and ask. UpstreamError if it cannot be started."""
+        self.link.greeted = asyncio.get_running_loop().create_future()
+        await self.link.start()
+        if not self.link.is_up:
+            raise UpstreamError(self.link.trouble)
+        try:
+            return _speaks_modern(await asyncio.wait_for(asyncio.shield(self.link.greeted), _PROBE_SECONDS))
+        except (TimeoutError, UpstreamError):
+            # It does not answer, or died of it: a server of the older era that knows no better.
+            return False
+
+    @property
+    def is_idle(self) -> bool:
+        return not len(self._seats) and not self._queue
+
+    # Exchanges
+
+    def enter(self, message: Message, replies: Replies) -> int:
+        self.used_at = time.monotonic()
+        number, line = self._seats.enter(message, replies)
+        if not self._one_at_a_time:
+            self.link.from_client(line)
+        elif self._current is None:
+            self._current = (number, replies)
+            self.link.from_client(line)
+        else:
+            self._queue.append((number, line, replies))
+        return number
+
+    def leave(self, number: int) -> None:
+        self.used_at = time.monotonic()
+        waiting = [entry for entry in self._queue if entry[0] == number]
+        cancelled = self._seats.leave(number)
+        if waiting:
+            self._queue.remove(waiting[0])
+        elif cancelled:
+            self.link.from_client(cancelled)
+        self._next(number)
+
+    def _next(self, done: int) -> None:
+        if self._current is None or self._current[0] != done:
+            return
+        self._current = None
+        if self._queue:
+            number, line, replies = self._queue.popleft()
+            self._current = (number, replies)
+            self.link.from_client(line)
+
+    def _deliver(self, answer: ToClient) -> None:
+        routed = False
+        for one in self._seats.route(answer.data):
+            routed = True
+            one.who.put(one.line, is_last=one.is_last, is_stopgap=answer.is_ours)
+            if one.is_last and self._current is not None and self._current[1] is one.who:
+                self._next(self._current[0])
+        if not routed:
+            self._deliver_rest(answer)
+
+    def _deliver_rest(self, answer: ToClient) -> None:
+        message = rpc.read(answer.data)
+        is_notification = isinstance(message, Message) and bool(message.method) and not message.key
+        if is_notification and self._current is not None:
+            self._current[1].put(answer.data, is_last=False)
+            return
+        self._unroutable += 1
+        if self._unroutable in (1, 100, 10_000):
+            self._log.write("unroutable", {"upstream": self._name, "messages": self._unroutable}, "warning")
+
+    # What is repeated in headers
+
+    async def param_headers(self, tool: str, meta: dict[str, Any]) -> ParamHeaders:
+        """Of a tool; asked for if it was not listed yet. A list that fails checks nothing: the call must go on."""
+        known = self._catalog.param_headers
+        if tool not in known and tool != self.link.session.rules.read_tool:
+            try:
+                await asyncio.wait_for(self._list({VERSION_KEY: MODERN_VERSION, **meta}), _LIST_SECONDS)
+            except TimeoutError:
+                self._log.write("list_timeout", {"upstream": self._name}, "warning")
+            known.setdefault(tool, ())
+        return known.get(tool, ())
+
+    async def _list(self, meta: dict[str, Any]) -> None:
+        meta = {key: value for key, value in meta.items() if key != "progressToken"}
+        params: dict[str, Any] = {"_meta": meta}
+        for _ in range(_MAX_LIST_PAGES):
+            replies = Replies()
+            raw = msgspec.Raw(rpc.encode(params))
+            number = self.enter(Message(msgspec.Raw(b"0"), "tools/list", raw), replies)
+            try:
+                while not replies.is_done:
+                    await replies.wait(_LIST_SECONDS)
+            finally:
+                self.leave(number)
+            answer = rpc.read(replies.lines[-1])
+            if not isinstance(answer, Message) or answer.has_error:
+                return
+            cursor = msgspec.json.decode(answer.result).get("nextCursor")
+            if not cursor:
+                return
+            params["cursor"] = cursor
+
+
+class _Discovered(msgspec.Struct):
+    supportedVersions: list[str] = []  # noqa: N815  # as on the wire
+
+
+def _speaks_modern(result: bytes) -> bool:
+    """Some servers have an answer to any method; this one must say what it is."""
+    try:
+        return MODERN_VERSION in msgspec.json.decode(result, type=_Discovered).supportedVersions
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False

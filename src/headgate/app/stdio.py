@@ -1,0 +1,143 @@
+"""`headgate run`: one client on our own pipes, one server, a session between them."""
+
+import asyncio
+import time
+from contextlib import suppress
+from dataclasses import replace
+from typing import Final
+
+from headgate.app.holding import process_protection
+from headgate.app.link import Link
+from headgate.back.channel import Connect
+from headgate.config import Config
+from headgate.config.policies import make_rules
+from headgate.front.stdio import StdioClient
+from headgate.relay.actions import Line, ToClient
+from headgate.relay.message import PARSE_ERROR, failure, guess_id
+from headgate.relay.rules import Rules
+from headgate.relay.session import Session
+from headgate.stopping import STOP_SIGNALS, EarlySignals
+from headgate.watch.log import LEVELS, Log
+
+_IDLE_GRACE_SECONDS: Final = 1.0
+"""For a server to end by itself. Clients give us about two seconds before they get rough."""
+_BUSY_GRACE_SECONDS: Final = 30.0
+"""For answers under way when a client has closed its side but still reads."""
+_MAX_BACKLOG_BYTES: Final = 64 << 20
+"""What may wait for a client that does not read, before we stop listening to it too."""
+
+
+class StdioGateway:
+    def __init__(
+        self,
+        name: str,
+        connect: Connect,
+        config: Config,
+        log: Log,
+        *,
+        budget: int | None = None,
+    ) -> None:
+        self._name, self._log = name, log
+        self._budget = budget
+        self.config = config
+        self._read_tool = config.read_tool
+        self._max_bytes = config.max_result_bytes
+        session = Session(self._rules(config), process_protection(self._max_bytes), time.time, upstream=name)
+        self._link = Link(
+            name,
+            connect,
+            session,
+            log,
+            max_bytes=self._max_bytes,
+            on_answer=self._answer,
+            on_pressure=self._upstream_pressure,
+        )
+        self._client = StdioClient(
+            max_line_bytes=self._max_bytes, on_line=self._from_client, on_too_long=self._refuse_client
+        )
+        self._stopping = asyncio.Event()
+        self._answered = asyncio.Event()
+        """Set when no call waits for its answer."""
+        self._upstream_is_full = False
+
+    def _rules(self, config: Config) -> Rules:
+        # The client knows our tool by the name it had when it asked: a new one needs a restart.
+        return make_rules(replace(config, read_tool=self._read_tool), self._name, self._budget)
+
+    def apply(self, config: Config) -> None:
+        """A new configuration for all calls from now on; those under way keep the old one."""
+        self.config = config
+        self._link.session.rules = self._rules(config)
+        self._log.level = LEVELS[config.effective_log_level]
+
+    async def run(self, early: EarlySignals) -> int:
+        """Relay until either side has gone."""
+        for number in STOP_SIGNALS:
+            with suppress(NotImplementedError, RuntimeError):
+                asyncio.get_running_loop().add_signal_handler(number, self._stopping.set)
+        if early.came:
+            self._stopping.set()
+        await self._link.start()
+        try:
+            await self._client.connect()
+            self._client.port.writer.on_pressure = self._client_pressure
+            await self._until_over()
+        finally:
+            await self._end()
+        return 0 if self._link.was_up else 1
+
+    async def _until_over(self) -> None:
+        stopping = asyncio.create_task(self._stopping.wait())
+        gone = asyncio.create_task(self._client.gone.wait())
+        silent = asyncio.create_task(self._client.silent.wait())
+        await asyncio.wait({stopping, gone, silent}, return_when=asyncio.FIRST_COMPLETED)
+        if not stopping.done() and not gone.done() and self._link.session.pending_calls:
+            # The client has said all it has to say, and may still be listening for answers.
+            self._answered.clear()
+            answered = asyncio.create_task(self._answered.wait())
+            await asyncio.wait(
+                {stopping, gone, answered}, return_when=asyncio.FIRST_COMPLETED, timeout=_BUSY_GRACE_SECONDS
+            )
+            answered.cancel()
+        for task in (stopping, gone, silent):
+            task.cancel()
+
+    async def _end(self) -> None:
+        if self._stopping.is_set():
+            self._link.do(self._link.session.fail_pending("Headgate was told to stop"))
+        await self._link.end(0.0 if self._stopping.is_set() else _IDLE_GRACE_SECONDS)
+        await self._client.close(1.0)
+
+    def _from_client(self, line: Line) -> None:
+        self._link.from_client(line)
+        if self._client.port.writer.pending_bytes > _MAX_BACKLOG_BYTES:
+            self._client.port.reader.pause()
+
+    def _answer(self, answer: ToClient) -> None:
+        self._client.port.send(answer.data)
+        if not self._link.session.pending_calls:
+            self._answered.set()
+
+    def _refuse_client(self, beginning: bytes) -> None:
+        text = f"the message is larger than {self._max_bytes:,} bytes"
+        self._client.port.send(failure(guess_id(beginning), PARSE_ERROR, text))
+
+    def _client_pressure(self, pressed: bool) -> None:
+        """A client that does not keep up is not sent more: its server waits as it would without us."""
+        if pressed:
+            self._link.pause()
+        else:
+            self._link.resume()
+            self._listen_again()
+
+    def _upstream_pressure(self, pressed: bool) -> None:
+        self._upstream_is_full = pressed
+        if pressed:
+            self._client.port.reader.pause()
+        elif self._client.is_connected:
+            self._listen_again()
+
+    def _listen_again(self) -> None:
+        """To the client, if there is room for what it sends and for what it is answered."""
+        if not self._upstream_is_full and self._client.port.writer.pending_bytes <= _MAX_BACKLOG_BYTES:
+            self._client.port.reader.resume()

@@ -1,0 +1,1 @@
+"""HTTP: the edge, and MCP over it in both of its eras."""

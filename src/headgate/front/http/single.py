@@ -1,0 +1,224 @@
+"""Single exchanges of clients since 2026-07-28: every POST stands for itself, and many share one server."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from headgate.errors import UpstreamError
+from headgate.front.http.exchange import Exchange
+from headgate.front.http.refusals import (
+    Refusal,
+    from_refused,
+    not_modern,
+    status_of,
+    upstream_down,
+)
+from headgate.front.http.streams import MAX_BACKLOG_BYTES, PING
+from headgate.relay import message as rpc
+from headgate.relay.actions import Line
+from headgate.relay.eras import (
+    LISTEN,
+    LOG_LEVEL_KEY,
+    MODERN_VERSION,
+    UNSUPPORTED_VERSION,
+    Refused,
+    call_arguments,
+    check_envelope,
+)
+from headgate.relay.message import Message
+from headgate.relay.param_headers import ParamHeaders, check_params
+from headgate.wire.sse import write_event
+
+_QUIET_SECONDS: Final = 5.0
+"""A call that takes longer is answered by a stream, which can say meanwhile that it is alive."""
+_PING_SECONDS: Final = 15.0
+_GREETINGS: Final = ("server/discover",)
+
+
+class Replies:
+    """What comes back for one exchange."""
+
+    def __init__(self) -> None:
+        self.lines: deque[Line] = deque()
+        self.is_done = False
+        self.is_stopgap = False
+        self._bytes = 0
+        self._wake: asyncio.Future[None] | None = None
+
+    def put(self, line: Line, *, is_last: bool, is_stopgap: bool = False) -> None:
+        self.lines.append(line)
+        self._bytes += len(line)
+        self.is_done, self.is_stopgap = self.is_done or is_last, is_stopgap
+        self.wake()
+
+    def wake(self) -> None:
+        if self._wake is not None and not self._wake.done():
+            self._wake.set_result(None)
+
+    async def wait(self, seconds: float) -> None:
+        """Until something comes, or somebody wakes us, or the time is over."""
+        loop = asyncio.get_running_loop()
+        self._wake = loop.create_future()
+        timer = loop.call_later(seconds, self.wake)
+        try:
+            await self._wake
+        finally:
+            timer.cancel()
+            self._wake = None
+
+    @property
+    def is_overrun(self) -> bool:
+        """A client that does not keep up with a server it shares cannot make it wait."""
+        return self._bytes > MAX_BACKLOG_BYTES and len(self.lines) > 1
+
+    def take(self) -> list[Line]:
+        taken = list(self.lines)
+        self.lines.clear()
+        self._bytes = 0
+        return taken
+
+
+class Shared(Protocol):
+    """A server that many exchanges share."""
+
+    def enter(self, message: Message, replies: Replies) -> int: ...
+    def leave(self, number: int) -> None: ...
+    async def param_headers(self, tool: str, meta: dict[str, Any]) -> ParamHeaders: ...
+
+
+Share = Callable[[str, bool], Awaitable[Shared | None]]
+"""The server for a principal, the second one if the call asks for logs. None: it speaks the older era only."""
+
+
+class SingleExchanges:
+    """The endpoint for clients since 2026-07-28."""
+
+    def __init__(self, share: Share, json_response: Callable[[], bool]) -> None:
+        self._share, self._json_response = share, json_response
+        self.pending = 0
+        self._listening: set[Replies] = set()
+
+    async def post(self, exchange: Exchange, message: Message) -> None:
+        if not message.is_request:
+            await self._acknowledge(exchange, message)
+            return
+        try:
+            meta = check_envelope(message, exchange.headers)
+        except Refused as refused:
+            raise from_refused(refused, message.key) from None
+        takes_stream = exchange.accepts(b"text/event-stream")
+        if not exchange.accepts(b"application/json") or (message.method == LISTEN and not takes_stream):
+            raise Refusal(406, "Accept must name application/json and text/event-stream", key=message.key)
+        if message.method == "initialize":
+            raise not_modern(message.key)
+        try:
+            shared = await self._share(exchange.principal, LOG_LEVEL_KEY in meta)
+        except UpstreamError as error:
+            is_greeting = message.method in _GREETINGS
+            raise upstream_down(error, message.key, is_greeting=is_greeting) from None
+        if shared is None:
+            raise not_modern(message.key)
+        if message.method == "tools/call":
+            await self._check_params(exchange, message, shared, meta)
+        streams = takes_stream and (message.method == LISTEN or not self._json_response())
+        await self._exchange(exchange, message, shared, streams=streams)
+
+    async def _acknowledge(self, exchange: Exchange, message: Message) -> None:
+        """There is nothing a client could notify of over HTTP: it calls off a request by hanging up."""
+        if not message.method:
+            raise Refusal(400, "send one request or notification", key=message.key)
+        version = exchange.header(b"mcp-protocol-version").decode("latin-1")
+        if version != MODERN_VERSION:
+            data = rpc.encode({"supported": [MODERN_VERSION], "requested": version})
+            raise Refusal(400, "unsupported protocol version", code=UNSUPPORTED_VERSION, data=data)
+        await exchange.answer(202)
+
+    async def _check_params(
+        self, exchange: Exchange, message: Message, shared: Shared, meta: dict[str, Any]
+    ) -> None:
+        tool, arguments = call_arguments(message)
+        try:
+            check_params(await shared.param_headers(tool, meta), arguments, exchange.headers)
+        except Refused as refused:
+            raise from_refused(refused, message.key) from None
+
+    async def _exchange(self, exchange: Exchange, message: Message, shared: Shared, *, streams: bool) -> None:
+        replies = Replies()
+        exchange.hangup.then(replies.wake)
+        number = shared.enter(message, replies)
+        counts = message.method != LISTEN  # which never ends by itself
+        self.pending += counts
+        if not counts:
+            self._listening.add(replies)
+        try:
+            await self._answer(exchange, replies, message, streams=streams)
+        finally:
+            self.pending -= counts
+            self._listening.discard(replies)
+            exchange.hangup.forget(replies.wake)
+            shared.leave(number)
+
+    async def _answer(self, exchange: Exchange, replies: Replies, message: Message, *, streams: bool) -> None:
+        hangup = exchange.hangup
+        while not hangup.is_over and not replies.is_done and not (replies.lines and streams):
+            await replies.wait(_QUIET_SECONDS)
+            if not replies.lines and streams and not hangup.is_over:
+                break
+        if hangup.is_over:
+            return
+        if replies.is_done and (len(replies.lines) == 1 or not streams):
+            await self._answer_at_once(exchange, replies, message)
+            return
+        await exchange.begin_stream()
+        while not hangup.is_over:
+            if lines := replies.take():
+                await exchange.write(b"".join(write_event(line) for line in lines))
+            elif replies.is_done:
+                break
+            else:
+                await replies.wait(_PING_SECONDS)
+                if not replies.lines and not replies.is_done:
+                    await exchange.write(PING)
+            if replies.is_overrun:
+                return  # which cuts the connection
+        if not hangup.is_over:
+            await exchange.end()
+
+    async def _answer_at_once(self, exchange: Exchange, replies: Replies, message: Message) -> None:
+        line = replies.lines[-1]
+        if replies.is_stopgap and message.method in _GREETINGS:
+            raise upstream_down(_error_text(line), message.key, is_greeting=True)
+        await exchange.answer_json(line, status=status_of(_error_code(line)))
+
+    def drain(self) -> None:
+        """Streams that wait for nothing in particular end."""
+        for replies in list(self._listening):
+            replies.is_done = True
+            replies.wake()
+
+
+class _Error(msgspec.Struct):
+    code: int = 0
+    message: str = ""
+
+
+def _error(line: Line) -> _Error:
+    # Errors are short, and an answer that is one says so at its beginning.
+    message = rpc.read(line) if len(line) < 1_000_000 and b'"error"' in line else None
+    if not isinstance(message, Message) or not message.has_error:
+        return _Error()
+    try:
+        return msgspec.json.decode(message.error, type=_Error)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _Error()
+
+
+def _error_code(line: Line) -> int:
+    return _error(line).code
+
+
+def _error_text(line: Line) -> str:
+    return _error(line).message

@@ -1,0 +1,45 @@
+"""By which names we may be called, and which web pages may call: a page elsewhere must not reach a server on this machine."""
+
+import re
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from ipaddress import ip_address
+from typing import Final
+
+_HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::\d{1,5})?")
+_ORIGIN: Final = re.compile(
+    r"[a-z][a-z0-9+.-]{0,30}://(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::\d{1,5})?"
+)
+LOOPBACK_NAMES: Final = frozenset(("localhost", "127.0.0.1", "[::1]"))
+
+
+class OriginRules:
+    def __init__(self, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
+        """`hosts`: names besides those of this machine, `*.example.com` for all below one. `origins`: whole ones."""
+        self._hosts = tuple(host.lower().rstrip(".") for host in hosts)
+        self._origins = frozenset(origin.lower().rstrip("/") for origin in origins)
+
+    def allows_host(self, value: bytes) -> bool:
+        found = _HOST.fullmatch(value.decode("latin-1"))
+        return found is not None and self._is_ours(found[1])
+
+    def allows_origin(self, value: bytes) -> bool:
+        text = value.decode("latin-1").lower()
+        found = _ORIGIN.fullmatch(text)
+        if text in self._origins:
+            return True
+        return found is not None and text.startswith(("http://", "https://")) and self._is_ours(found[1])
+
+    def _is_ours(self, host: str) -> bool:
+        host = host.lower().rstrip(".")
+        return host in LOOPBACK_NAMES or any(fnmatchcase(host, pattern) for pattern in self._hosts)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address to listen on can be reached from this machine alone."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

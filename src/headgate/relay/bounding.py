@@ -1,0 +1,174 @@
+"""Answers kept within their budget, and the tool that reads on, as messages. Safe to use from several threads."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from headgate.errors import BadRequest, ClientError
+from headgate.relay import message as rpc
+from headgate.relay.actions import Action, Line, Note, ToClient, Work
+from headgate.relay.calls import Call
+from headgate.relay.catalog import Catalog
+from headgate.relay.message import NOTHING, Message
+from headgate.relay.read_tool import read_on
+from headgate.relay.rules import Rules
+
+if TYPE_CHECKING:
+    from headgate.engine.policy import Policy
+    from headgate.engine.reply import Reply
+    from headgate.protection import Protection
+    from headgate.relay.results import Bounded
+
+_ENVELOPE_BYTES: Final = 2_000
+_TASKS: Final = "tasks/get"
+
+
+class Bounding:
+    def __init__(
+        self,
+        catalog: Catalog,
+        protection: "Callable[[], Protection]",
+        clock: Callable[[], float],
+        upstream: str,
+        principal: str,
+    ) -> None:
+        self._catalog = catalog
+        self._protection = protection
+        self._clock = clock
+        self._upstream = upstream
+        self._principal = principal
+
+    def result(
+        self, message: Message, rules: Rules, tool: str, line: Line, *, modern: bool = False
+    ) -> list[Action]:
+        rule = rules.of(tool)
+        if not rule.reads_everything and not rule.may_be_large(line):
+            return [ToClient(line)]
+        if message.result is NOTHING:
+            text = "the upstream's answer has neither a result nor an error"
+            return [ToClient(rpc.failure(message.key, rpc.UPSTREAM_GONE, text))]
+        return [Work(partial(self._result, message, rules, tool, line, modern=modern), len(line))]
+
+    def _result(self, message: Message, rules: Rules, tool: str, line: Line, *, modern: bool) -> list[Action]:
+        from headgate.relay import results
+
+        rule = rules.of(tool)
+        schema = self._catalog.schemas.get(tool, b"")
+        raw, key = memoryview(message.result), message.key
+        bounded = results.bound_result(raw, rule, self._hold(rules, tool), schema, modern=modern)
+        if bounded is not None:
+            return [_noted(bounded, tool, len(line)), ToClient(rpc.answer(key, bounded.raw))]
+        if rule.annotate and bytes(raw[:1]) == b"{":
+            record = results.untouched_record(bytes(raw), rule)
+            return [ToClient(rpc.answer(key, results.annotated(raw, record)))]
+        if len(line) - len(raw) > _ENVELOPE_BYTES:
+            # What stands beside a result is nothing a client should read.
+            return [ToClient(rpc.answer(key, raw))]
+        return [ToClient(line)]
+
+    def error(self, message: Message, rules: Rules, tool: str, line: Line) -> list[Action]:
+        if not rules.of(tool).may_be_large(line):
+            return [ToClient(line)]
+        return [Work(partial(self._error, message, rules, tool, line), len(line))]
+
+    def _error(self, message: Message, rules: Rules, tool: str, line: Line) -> list[Action]:
+        from headgate.relay import results
+
+        raw, key = memoryview(message.error), message.key
+        beside = memoryview(message.result) if message.result is not NOTHING else b""
+        bounded = results.bound_error(raw, rules.of(tool), self._hold(rules, tool), beside)
+        if bounded is None:
+            return [ToClient(line)]
+        data = b'{"jsonrpc":"2.0","id":' + (key or b"null") + b',"error":' + bounded.raw + b"}"
+        return [_noted(bounded, tool, len(line)), ToClient(data)]
+
+    def task_note(self, message: Message, rules: Rules, line: Line) -> list[Action]:
+        """A task that ended tells its result in a notification (2026-07-28 and its tasks extension)."""
+        rule = rules.of(_TASKS)
+        if not rule.enabled or not rule.may_be_large(line):
+            return [ToClient(line)]
+        return [Work(partial(self._task_note, message, rules, line), len(line))]
+
+    def _task_note(self, message: Message, rules: Rules, line: Line) -> list[Action]:
+        from headgate.relay import results
+
+        raw = memoryview(message.params)
+        bounded = results.bound_result(raw, rules.of(_TASKS), self._hold(rules, _TASKS))
+        if bounded is None:
+            return [ToClient(line)]
+        data = b'{"jsonrpc":"2.0","method":"notifications/tasks","params":' + bounded.raw + b"}"
+        return [_noted(bounded, _TASKS, len(line)), ToClient(data)]
+
+    def unreadable(self, call: Call, line: Line, reason: str) -> list[Action]:
+        """The caller waits for it, so the caller gets it: as a text, which can be read on if it is long."""
+        note = Note("unreadable_answer", {"bytes": len(line), "reason": reason[:200]}, "warning")
+        if call.method == "tools/call":
+            from headgate.relay import results
+
+            reply = self._hold(call.rules, call.tool)(bytes(line), call.rules.of(call.tool).policy)
+            if reply is not None:
+                result = results.as_tool_result(reply, {"isError": b"true"})
+                return [note, ToClient(rpc.answer(call.id, result))]
+        text = f"the upstream's answer is not valid JSON ({reason[:200]})"
+        return [note, ToClient(rpc.failure(call.id, rpc.UPSTREAM_GONE, text), is_ours=True)]
+
+    def _hold(self, rules: Rules, tool: str) -> "Callable[[bytes, Policy], Reply | None]":
+        from headgate.engine.cursor import Binding
+
+        protection = replace(self._protection(), ttl_seconds=rules.ttl_seconds)
+        return protection.holding(Binding(self._principal, self._upstream, tool), self._clock())
+
+    # Our own tool
+
+    def read(self, message: Message, arguments: msgspec.Raw, rules: Rules) -> list[Action]:
+        # It may have to search all of what is held: its size is not known here.
+        return [Work(partial(self._read, message, arguments, rules), _UNKNOWN_BYTES)]
+
+    def _read(self, message: Message, arguments: msgspec.Raw, rules: Rules) -> list[Action]:
+        modern = rpc.is_modern(message.params)
+        try:
+            result, note = self._reading(arguments, rules, modern=modern)
+        except ClientError as error:
+            result = _refusal(f"{rules.read_tool}: {error}", modern=modern)
+            note = Note("read_refused", {"reason": str(error)[:200]})
+        return [note, ToClient(rpc.answer(message.key, result))]
+
+    def _reading(self, arguments: msgspec.Raw, rules: Rules, *, modern: bool) -> tuple[bytes, Note]:
+        from headgate.relay.results import as_tool_result
+
+        try:
+            given = msgspec.json.decode(arguments, type=dict[str, Any]) if arguments is not NOTHING else {}
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise BadRequest('the arguments must be an object, such as {"cursor": "…"}') from None
+        who = {"principal": self._principal, "upstream": self._upstream}
+        reading = read_on(given, rules, self._protection(), **who, now=self._clock())
+        note = Note("read", {"tool": reading.tool} | _summary(reading.reply))
+        era = {"resultType": b'"complete"'} if modern else None
+        return as_tool_result(reading.reply, era, reading.picture), note
+
+
+_UNKNOWN_BYTES: Final = 1 << 20
+
+
+def _refusal(text: str, *, modern: bool) -> bytes:
+    result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": True}
+    return rpc.encode(result | ({"resultType": "complete"} if modern else {}))
+
+
+def _noted(bounded: "Bounded", tool: str, line_bytes: int) -> Note:
+    return Note("reduced", {"tool": tool, "responseBytes": line_bytes} | _summary(bounded.reply))
+
+
+def _summary(reply: "Reply") -> dict[str, Any]:
+    """What the log says of a decision: sizes and kinds, nothing of the content."""
+    record = reply.record
+    fields = {"decision": record["kind"], "estimatedTokens": record["estimatedTokens"]}
+    fields["originalTokens"] = record["total"]["tokens"]
+    if "items" in record["total"]:
+        fields["itemCount"] = record["total"]["items"]
+    if record.get("degraded"):
+        fields["degraded"] = True
+    return fields
