@@ -27,7 +27,7 @@ unit: $(READY) $(NODE_READY)
 wheel: $(READY)  ## build the wheel, install it in a clean environment, use it
 	$(BIN)/python tools/check_wheel.py
 
-bench: $(READY) .venv-peers/.ready  ## measure every bar and write docs/benchmarks.md
+bench: $(READY) .venv-peers/.ready .venv-mcp-proxy/.ready  ## measure every bar and write docs/benchmarks.md
 	$(BIN)/python -m bench
 
 conformance: $(READY) $(NODE_READY)  ## the official suite, directly and through Headgate; writes docs/conformance.md
@@ -40,7 +40,7 @@ docs: $(READY)  ## regenerate what is generated from the code
 	$(BIN)/python tools/generate_docs.py
 
 lock:  ## pin the requirements anew (needs pip-tools on PATH)
-	cd requirements && for f in runtime dev peers; do \
+	cd requirements && for f in runtime dev peers mcp-proxy; do \
 	  pip-compile -q --generate-hashes --strip-extras --allow-unsafe --no-emit-index-url --no-emit-find-links --no-header -o $$f.txt $$f.in; done
 	$(BIN)/python tests/node/lock.py
 
@@ -50,11 +50,11 @@ $(READY): requirements/dev.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $(READY)
 
-# What the relay is measured against, away from our own environment.
-.venv-peers/.ready: requirements/peers.txt
-	$(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/peers.txt
-	touch .venv-peers/.ready
+# What the relay is measured against, away from our own environment; mcp-proxy wants an older SDK than the others.
+.venv-%/.ready: requirements/%.txt
+	$(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	touch $@
 
 # Without npm's registry the tests that need these packages are skipped, and say why.
 $(NODE_READY): tests/node/package-lock.json | $(READY)
@@ -62,4 +62,4 @@ $(NODE_READY): tests/node/package-lock.json | $(READY)
 	  || echo "npm packages could not be installed: the tests that need them will be skipped"
 
 clean:
-	rm -rf $(VENV) .venv-peers tests/node/node_modules dist build .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-peers .venv-mcp-proxy tests/node/node_modules dist build .ruff_cache .import_linter_cache .hypothesis

@@ -27,7 +27,7 @@ _TOOLS = {
 }
 
 
-def _answer(message: dict) -> bytes:
+def answer(message: dict) -> bytes:
     match message["method"]:
         case "initialize":
             return b'"result":' + json.dumps(_INITIALIZED).encode()
@@ -73,7 +73,7 @@ def main() -> None:
         if "id" not in message or "method" not in message:
             continue
         head = b'{"jsonrpc":"2.0","id":' + json.dumps(message["id"]).encode() + b","
-        for part in (head, _answer(message), b"}\n"):
+        for part in (head, answer(message), b"}\n"):
             sys.stdout.buffer.write(part)
         sys.stdout.buffer.flush()
 

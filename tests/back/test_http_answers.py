@@ -29,7 +29,7 @@ HEAD = b"HTTP/1.1 200 OK\r\n"
         (HEAD + b"\r\nhello", b"hello"),
         (b"HTTP/1.0 200 OK\r\n\r\nhello", b"hello"),
         (b"HTTP/1.1 204 No Content\r\n\r\n", b""),
-        (b"HTTP/1.1 304 Not Modified\r\nContent-Length: 99\r\n\r\n", b""),
+        (b"HTTP/1.1 304 Not Modified\r\nContent-Encoding: br\r\nContent-Length: 99\r\n\r\n", b""),
         (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + OK, b"ok"),
         (b"HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nok", b"ok"),
     ],

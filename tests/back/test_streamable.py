@@ -90,19 +90,47 @@ def test_a_server_without_sessions_gets_no_farewell(run: Run) -> None:
     run(conversation())
 
 
-def test_a_greeting_that_fails_is_a_server_lost(run: Run) -> None:
+@pytest.mark.parametrize("how", ["refused", "cut", "empty", "too large"])
+def test_a_greeting_that_fails_is_a_server_lost(run: Run, how: str) -> None:
     async def conversation() -> None:
         async def handle(asked: Asked, reply: Reply) -> None:
-            await reply.whole("401 Unauthorized", b"who?", "text/plain")
+            match how:
+                case "refused":
+                    await reply.whole("401 Unauthorized", b"who?", "text/plain")
+                case "cut":
+                    reply.peer.cut()
+                case "empty":
+                    await reply.whole("200 OK")
+                case _:
+                    await reply.result(asked, "x" * 5_000)
 
-        async with ScriptedServer(handle) as server, talking(server.url) as talk:
+        async with ScriptedServer(handle) as server, talking(server.url, max_bytes=1_000) as talk:
             talk.send("initialize", 1, protocolVersion="2025-11-25")
             talk.send("tools/list", 2)
             reason = await soon(talk.heard.lost.get())
-            assert "there answered 401 Unauthorized" in reason
-            assert "headers:" in reason
+            if how == "refused":
+                assert "there answered 401 Unauthorized" in reason
+                assert "headers:" in reason
             assert talk.heard.lines.empty()
+            assert talk.heard.too_long.empty()
             assert server.calls == ["initialize"]
+
+    run(conversation())
+
+
+def test_a_greeting_that_is_answered_with_an_error_is_answered(run: Run) -> None:
+    async def conversation() -> None:
+        async def handle(asked: Asked, reply: Reply) -> None:
+            if asked.called == "initialize":
+                await reply.json(error(None, -32602), "400 Bad Request")
+            else:
+                await reply.result(asked, {})
+
+        async with ScriptedServer(handle) as server, talking(server.url) as talk:
+            talk.send("initialize", 1, protocolVersion="1999-01-01")
+            talk.send("ping", 2)
+            assert (await talk.heard.next()) == error(1, -32602)
+            assert (await talk.heard.next())["id"] == 2
 
     run(conversation())
 
@@ -304,6 +332,18 @@ def test_an_error_of_http_becomes_one_of_the_request(
                 assert f"the upstream there answered {status}" in failed["message"]
             assert ("headers:" in failed["message"]) == status.startswith("401")
             assert talk.heard.lines.empty()
+
+    run(conversation())
+
+
+def test_a_batch_that_fails_is_answered_by_a_batch(run: Run) -> None:
+    async def conversation() -> None:
+        async def handle(_asked: Asked, reply: Reply) -> None:
+            await reply.whole("500 Internal Server Error")
+
+        async with ScriptedServer(handle) as server, talking(server.url) as talk:
+            talk.channel.send(b'[{"id":1,"method":"a"},{"method":"note"},{"id":"2","method":"b"}]')
+            assert [one["id"] for one in await talk.heard.next()] == [1, "2"]
 
     run(conversation())
 
@@ -648,9 +688,7 @@ def test_an_end_in_the_middle_of_everything_leaves_nothing_behind(run: Run) -> N
             if asked.called == "GET":
                 await reply.stream()
                 await reply.peer.is_left()
-            elif asked.called == "notifications/slow":
-                await reply.peer.is_left()
-            elif asked.called == "DELETE":
+            elif asked.called in ("notifications/slow", "DELETE"):
                 await reply.peer.is_left()
             elif not await older(asked, reply):
                 await reply.stream()

@@ -50,6 +50,7 @@ class HttpGateway:
             origins=_origins(config),
             max_body_bytes=config.server.max_body_bytes,
         )
+        self._router.tells_requests = log.level <= LEVELS["debug"]
         self._listening = Listening(self._router, max_connections=config.server.max_connections)
         self._stopping = asyncio.Event()
         self._began = time.monotonic()
@@ -75,6 +76,7 @@ class HttpGateway:
         self._log.level = LEVELS[config.effective_log_level]
         self._router.origins = _origins(config)
         self._router.max_body_bytes = config.server.max_body_bytes
+        self._router.tells_requests = self._log.level <= LEVELS["debug"]
         for upstream in self._upstreams.values():
             upstream.apply(config)
 

@@ -26,13 +26,10 @@ class Conversation:
         self.name, self.http, self.ear = name, http, ear
         self.session_id = b""
         self._version = b""
+        self.is_greeted = False
+        """The handshake of the older era was answered."""
         self.tools: dict[str, ParamHeaders] = {}
         """Arguments that are repeated in headers, of every tool that was listed."""
-
-    @property
-    def is_greeted(self) -> bool:
-        """The handshake of the older era was answered."""
-        return bool(self._version)
 
     async def post(self, sent: Outgoing) -> Response:
         return await self.http.call(b"POST", [_JSON, _BOTH, *self._headers(sent)], sent.line)
@@ -52,6 +49,7 @@ class Conversation:
         self._version = b""
 
     def note_greeting(self, message: Message) -> None:
+        self.is_greeted = not message.has_error
         if message.has_error:
             self.session_id = b""
             return

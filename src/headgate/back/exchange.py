@@ -10,7 +10,7 @@ from headgate.back.conversation import Conversation
 from headgate.back.hearing import OverCap, Trail, is_event_stream
 from headgate.back.http_client import Response
 from headgate.back.outgoing import Outgoing, Waiting, messages_in, one_line
-from headgate.back.refusal import Refusal, error_answer, read_refusal
+from headgate.back.refusal import Refusal, error_answer, error_code, read_refusal
 from headgate.back.tool_list import learn_tools, list_tools
 from headgate.errors import UpstreamError
 from headgate.relay import message as rpc
@@ -95,7 +95,7 @@ class Exchange:
             await self._hear_stream(response)
         else:
             await self._hear_body(response)
-        self.fail(f"the upstream {self._conversation.name} ended its answer before it was there")
+        self.fail(f"the upstream {self._conversation.name} ended its answer without the result")
 
     async def _learns_from(self, refusal: Refusal) -> bool:
         message = self.sent.message
@@ -167,12 +167,15 @@ class Exchange:
         if not messages and (key := rpc.guess_id(line)):
             messages = [Message(msgspec.Raw(key))]
         for message in messages:
-            if message.has_error and message.key in _NOBODY and message.key not in self.waiting:
+            if self._is_nobodys(message) and error_code(bytes(message.error)) is not None:
                 self._answer_all(bytes(message.error))
                 return
             if not message.method and message.key in self.waiting:
                 self._learn(message)
         self._owner.heard(line, messages, self)
+
+    def _is_nobodys(self, message: Message) -> bool:
+        return not message.method and message.key in _NOBODY and message.key not in self.waiting
 
     def _learn(self, answer: Message) -> None:
         if self._is_greeting:

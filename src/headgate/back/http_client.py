@@ -7,7 +7,8 @@ UpstreamError
 ├── TooLarge          larger than the caller takes
 └── TooSlow           the answer did not begin in time
 
-It follows no redirect, and knows no proxies, cookies or credentials. Measured on uvloop: see docs/benchmarks.md.
+It follows no redirect, and knows no proxies, cookies or credentials. A call of 1 KB on a kept connection costs 36 µs of
+CPU on uvloop with 16 at once; 10 of them are what the bare sockets cost.
 """
 
 import asyncio

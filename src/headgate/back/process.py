@@ -5,13 +5,17 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from headgate.errors import UpstreamError
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +96,29 @@ def end_group(process: Process, *, forcibly: bool) -> None:
         return
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL if forcibly else signal.SIGTERM)
+
+
+def when_ended(process: Process, callback: Callable[[], None]) -> None:
+    """Called on this loop once the process has ended. Where the system cannot tell a loop, a thread waits for it."""
+    import asyncio  # later than the start of the server, which need not wait for it
+
+    loop = asyncio.get_running_loop()
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):
+        threading.Thread(target=_wait, args=(process, loop, callback), daemon=True).start()
+        return
+
+    def ended() -> None:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
+        process.wait()
+        callback()
+
+    loop.add_reader(descriptor, ended)
+
+
+def _wait(process: Process, loop: "asyncio.AbstractEventLoop", callback: Callable[[], None]) -> None:
+    process.wait()
+    with suppress(RuntimeError):  # we have ended first
+        loop.call_soon_threadsafe(callback)

@@ -22,7 +22,7 @@ _HINTS: Final = {
 
 
 class _Error(msgspec.Struct):
-    code: int = 0
+    code: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +64,11 @@ async def read_refusal(response: Response) -> Refusal:
         response.abort()
     mentions = b"session" in body.lower() or b"not initialized" in body.lower()
     found = messages_in(body) if body[:1] == b"{" else []
-    if not found or not found[0].has_error:
+    error = bytes(found[0].error) if found else b""
+    code = error_code(error)
+    if code is None:
         return Refusal(response.status, b"", mentions_session=mentions)
-    error = bytes(found[0].error)
-    return Refusal(response.status, body, error, _code(error), mentions)
+    return Refusal(response.status, body, error, code, mentions)
 
 
 def error_answer(key: bytes, error: bytes) -> bytes:
@@ -75,8 +76,9 @@ def error_answer(key: bytes, error: bytes) -> bytes:
     return b'{"jsonrpc":"2.0","id":' + key + b',"error":' + error + b"}"
 
 
-def _code(error: bytes) -> int:
+def error_code(error: bytes) -> int | None:
+    """None of what is no error of JSON-RPC, such as one of OAuth."""
     try:
         return msgspec.json.decode(error, type=_Error).code
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return 0
+        return None

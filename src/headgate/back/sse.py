@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final
 from urllib.parse import urljoin
 
@@ -106,11 +107,10 @@ class SseUpstream:
             self._target = self._target_at(event.data.decode("utf-8", "replace").strip())
 
     def _target_at(self, address: str) -> bytes:
-        there = urljoin(self._http.url, address)
-        try:
+        there, is_ours = "", False
+        with suppress(ConfigError, ValueError):
+            there = urljoin(self._http.url, address)
             is_ours = Origin.of(there) == Origin.of(self._http.url)
-        except ConfigError:
-            is_ours = False
         if not is_ours:
             raise UpstreamError(
                 f"the upstream {self._name} wants its messages at another origin: we do not go there"
@@ -128,7 +128,8 @@ class SseUpstream:
             await self._hear_stream()
         except UpstreamError as error:
             reason = f"{reason}: {error}"
-        self._lose(reason)
+        finally:
+            self._lose(reason)
 
     async def _hear_stream(self) -> None:
         if self._stream is None:

@@ -1,14 +1,12 @@
 """A server on the other end of three pipes."""
 
 import asyncio
-import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from typing import Final
 
 from headgate.back.channel import Line, Listener
-from headgate.back.process import Command, Process, end_group, spawn
+from headgate.back.process import Command, Process, end_group, spawn, when_ended
 from headgate.errors import UpstreamError
 from headgate.wire.framing import LineBuffer, TooLong
 from headgate.wire.pipes import read_pipe
@@ -36,7 +34,7 @@ class StdioUpstream:
             on_silent=self._stdout_closed,
             on_gone=self._stdin_closed,
         )
-        self._exited = asyncio.Event()
+        self._exited: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._is_heard_out = False
         self._is_lost = False
         self._ending = False
@@ -47,8 +45,7 @@ class StdioUpstream:
         await self._port.connect(process.stdout, process.stdin)
         self._port.writer.on_pressure = self._listener.on_pressure
         await read_pipe(process.stderr, self._grumbling.feed, self._grumbling.end)
-        loop = asyncio.get_running_loop()
-        threading.Thread(target=self._wait, args=(loop,), name="headgate-wait", daemon=True).start()
+        when_ended(process, self._process_ended)
 
     @property
     def is_stuck(self) -> bool:
@@ -63,31 +60,24 @@ class StdioUpstream:
     def resume(self) -> None:
         self._port.reader.resume()
 
-    def _wait(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._process.wait()
-        try:
-            loop.call_soon_threadsafe(self._process_ended)
-        except RuntimeError:
-            return  # we have ended first
-
     def _stdout_closed(self) -> None:
         self._is_heard_out = True
-        if self._exited.is_set():
+        if self._exited.done():
             self._lost()
         else:
             self._stdin_closed()
 
     def _stdin_closed(self) -> None:
         """It may just be ending. If it goes on without a voice or an ear, it is of no use any more."""
-        if not self._ending and not self._exited.is_set():
+        if not self._ending and not self._exited.done():
             asyncio.get_running_loop().call_later(_SETTLING_SECONDS, self._give_up_living)
 
     def _give_up_living(self) -> None:
-        if not self._exited.is_set():
+        if not self._exited.done():
             self._lost()
 
     def _process_ended(self) -> None:
-        self._exited.set()
+        self._exited.set_result(None)
         self._hear_out(-1)
 
     def _hear_out(self, heard: int) -> None:
@@ -130,7 +120,7 @@ class StdioUpstream:
 
     async def _ends_within(self, seconds: float) -> bool:
         try:
-            await asyncio.wait_for(self._exited.wait(), seconds)
+            await asyncio.wait_for(asyncio.shield(self._exited), seconds)
         except TimeoutError:
             return False
         return True
@@ -170,11 +160,7 @@ class Grumbling:
         self._lines = LineBuffer(1 << 20)
         self._allowance = Allowance(_STDERR_BURST_BYTES, _STDERR_BYTES_PER_SECOND, time.monotonic())
         self._left_out = 0
-        self._recent: deque[str] = deque(maxlen=1)
-
-    @property
-    def last(self) -> str:
-        return self._recent[-1] if self._recent else ""
+        self.last = ""
 
     def feed(self, data: bytes) -> None:
         for line in self._lines.feed(data):
@@ -188,7 +174,7 @@ class Grumbling:
     def _say(self, line: bytes | bytearray) -> None:
         text = line[:_MAX_STDERR_LINE].decode("utf-8", "replace").rstrip("\r")
         if text.strip():
-            self._recent.append("".join(one if one.isprintable() else " " for one in text.strip()[:200]))
+            self.last = "".join(one if one.isprintable() else " " for one in text.strip()[:200])
         if not self._allowance.take(len(text) + 1, time.monotonic()):
             self._left_out += 1
             return

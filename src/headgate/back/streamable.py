@@ -20,6 +20,8 @@ from headgate.relay.message import Message
 _MAX_RUNNING: Final = 100
 _REACH_SECONDS: Final = 10.0
 _NOTE_SECONDS: Final = 30.0
+_CANCELLED_SECONDS: Final = 30.0
+"""After so long a server that heard of the end of a request, and does not end it, holds no place any more."""
 _LEAST_GRACE_SECONDS: Final = 0.5
 """A session that nobody ends stays on the server for hours."""
 
@@ -153,8 +155,9 @@ class StreamableUpstream:
         for exchange, task in self._running.items():
             if key in exchange.waiting:
                 exchange.is_cancelled = True
-                if exchange.sent.is_modern:
-                    task.cancel()  # the end of the connection says it
+                # In the newer era the end of the connection says it; in the older one the answer may still come.
+                seconds = 0.0 if exchange.sent.is_modern else _CANCELLED_SECONDS
+                asyncio.get_running_loop().call_later(seconds, task.cancel)
                 return exchange.sent.is_modern
         return not self._conversation.is_greeted
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import Final
 
@@ -18,12 +19,15 @@ class OriginRules:
         """`hosts`: names besides those of this machine, `*.example.com` for all below one. `origins`: whole ones."""
         self._hosts = tuple(host.lower().rstrip(".") for host in hosts)
         self._origins = frozenset(origin.lower().rstrip("/") for origin in origins)
+        # Clients say the same with every request.
+        self.allows_host = lru_cache(1_000)(self._allows_host)
+        self.allows_origin = lru_cache(1_000)(self._allows_origin)
 
-    def allows_host(self, value: bytes) -> bool:
+    def _allows_host(self, value: bytes) -> bool:
         found = _HOST.fullmatch(value.decode("latin-1"))
         return found is not None and self._is_ours(found[1])
 
-    def allows_origin(self, value: bytes) -> bool:
+    def _allows_origin(self, value: bytes) -> bool:
         text = value.decode("latin-1").lower()
         found = _ORIGIN.fullmatch(text)
         if text in self._origins:

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from contextlib import suppress
 from typing import Any, Final
 
+from httptools import HttpParserUpgrade, HttpRequestParser
 from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
@@ -33,6 +34,8 @@ class Doorkeeper:
         self._open: set[Connection] = set()
         self._unasked: OrderedDict[Connection, None] = OrderedDict()
         """Those that have not sent a whole head yet, oldest first."""
+        self._idle: OrderedDict[Connection, None] = OrderedDict()
+        """Those between two requests, the longest so first."""
         self._sweeping: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
@@ -41,9 +44,11 @@ class Doorkeeper:
     def admit(self, connection: "Connection") -> bool:
         """False if there is no room, not even by showing out one who has not asked for anything."""
         if len(self._open) >= self._max_connections:
-            if not self._unasked:
+            waiting = self._unasked or self._idle
+            if not waiting:
                 return False
-            oldest, _ = self._unasked.popitem(last=False)
+            oldest = next(iter(waiting))
+            self.forget(oldest)  # its end comes later, and there is room now
             oldest.drop()
         self._open.add(connection)
         self._unasked[connection] = None
@@ -51,13 +56,14 @@ class Doorkeeper:
 
     def note_request(self, connection: "Connection") -> None:
         self._unasked.pop(connection, None)
+        self._idle.pop(connection, None)
 
     def note_waiting(self, connection: "Connection") -> None:
-        self._unasked[connection] = None
+        self._idle[connection] = None
 
     def forget(self, connection: "Connection") -> None:
         self._open.discard(connection)
-        self._unasked.pop(connection, None)
+        self.note_request(connection)
 
     def start(self) -> None:
         loop = asyncio.get_running_loop()
@@ -80,18 +86,46 @@ class Doorkeeper:
             connection.drop()
 
 
+class _Corked:
+    """A transport that sends what is written in one turn of the loop in one piece: head, body and end of an answer."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport, self._loop = transport, loop
+        self._pending: list[bytes | bytearray] = []
+        self.is_closing = transport.is_closing
+        self.pause_reading = transport.pause_reading
+        self.resume_reading = transport.resume_reading
+        self.get_extra_info = transport.get_extra_info
+        self.abort = transport.abort
+
+    def write(self, data: bytes | bytearray) -> None:
+        if not self._pending:
+            self._loop.call_soon(self._flush)
+        self._pending.append(data)
+
+    def _flush(self) -> None:
+        if self._pending:
+            pending, self._pending = self._pending, []
+            self._transport.write(pending[0] if len(pending) == 1 else b"".join(pending))
+
+    def close(self) -> None:
+        self._flush()
+        self._transport.close()
+
+
 class Connection(HttpToolsProtocol):
     def __init__(self, config: Config, state: ServerState, doorkeeper: Doorkeeper) -> None:
         super().__init__(config, state, {})
         self._doorkeeper = doorkeeper
         self.deadline = float("inf")
         self._body_deadline = float("inf")
-        self._head_bytes = 0
+        self._silent_bytes = 0
+        """Come since the last piece of a body, or since there is none."""
         self._is_in_head = True
         self._hangups: list[Hangup] = []
 
     def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
+        super().connection_made(_Corked(transport, self.loop))  # type: ignore[arg-type]
         if not self._doorkeeper.admit(self):
             self._refuse(503, b"too many connections")
             return
@@ -113,21 +147,25 @@ class Connection(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self.transport.is_closing():
             return
-        if self._is_in_head:
-            self._head_bytes += len(data)
-            if self._head_bytes > _MAX_HEAD_BYTES and self._head_is_endless(data):
-                self._refuse(431, b"the headers are too large")
-                return
-        else:
+        self._unset_keepalive_if_required()
+        if not self._is_in_head:
             self.deadline = min(self.loop.time() + BODY_PAUSE_SECONDS, self._body_deadline)
+        self._silent_bytes += len(data)
         try:
-            super().data_received(data)
+            self.parser.feed_data(data)
+        except HttpParserUpgrade as offer:
+            self._decline(data[offer.args[0] :])
         except Exception:  # noqa: BLE001  # whatever a parser makes of hostile bytes, only this client may notice
-            self._refuse(400, b"this is not HTTP/1.1")
+            self._refuse(400, b"this is not a request we understand")
+        if self._silent_bytes > _MAX_HEAD_BYTES:
+            self._refuse(431, b"the headers are too large")
 
-    def _head_is_endless(self, data: bytes) -> bool:
-        """A large first piece may be a small head with much of a body behind it."""
-        return self._head_bytes != len(data) or b"\r\n\r\n" not in data[:_MAX_HEAD_BYTES]
+    def _decline(self, rest: bytes) -> None:
+        """An offer of another protocol. The parser takes the body for that protocol, so it reads the head once more."""
+        method = self.parser.get_method()
+        kept = [b"%b: %b\r\n" % header for header in self.headers if header[0] != b"upgrade"]
+        self.parser = HttpRequestParser(self)
+        self.data_received(b"%b %b HTTP/1.1\r\n%b\r\n" % (method, self.url, b"".join(kept)) + rest)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -135,19 +173,28 @@ class Connection(HttpToolsProtocol):
         self.deadline = self.loop.time() + HEAD_SECONDS
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        if not self._is_in_head:
+            return  # behind the body, where anyone on the way may have put it
         if len(self.headers) >= _MAX_HEADERS:
             raise ValueError("too many headers")
         # llhttp leaves the space behind a value.
         super().on_header(name, value.strip(b" \t"))
 
     def on_headers_complete(self) -> None:
+        if self.parser.should_upgrade():
+            if self.parser.get_method() == b"CONNECT":
+                raise ValueError("we lead nowhere else")
+            return
+        if sum(len(name) + len(value) for name, value in self.headers) + len(self.url) > _MAX_HEAD_BYTES:
+            self._refuse(431, b"the headers are too large")
+            raise ValueError("the headers are too large")
         names = [name for name, _ in self.headers]
         hosts = names.count(b"host")
         if hosts > 1 or (not hosts and self._version() != "1.0"):
             raise ValueError("a request has one Host")
         if names.count(b"content-length") + names.count(b"transfer-encoding") > 1:
             raise ValueError("a request has one length")
-        self._is_in_head, self._head_bytes = False, 0
+        self._is_in_head, self._silent_bytes = False, 0
         now = self.loop.time()
         self._body_deadline = now + BODY_SECONDS
         self.deadline = now + BODY_PAUSE_SECONDS
@@ -157,18 +204,33 @@ class Connection(HttpToolsProtocol):
         super().on_headers_complete()
 
     def _version(self) -> str:
-        return self.parser.get_http_version() if self.parser is not None else ""
+        return self.parser.get_http_version()
+
+    def on_body(self, body: bytes) -> None:
+        self._silent_bytes = 0
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
+        if self.parser.should_upgrade():
+            return
         self.deadline = float("inf")
-        self._is_in_head = True
+        self._is_in_head, self._silent_bytes = True, 0
         super().on_message_complete()
+        self._wait_if_idle()
 
     def on_response_complete(self) -> None:
-        self._hangups.clear()
+        del self._hangups[:1]  # answers come in the order of their requests
         super().on_response_complete()
-        if not self.pipeline and not self.transport.is_closing():
-            self._doorkeeper.note_waiting(self)
+        self._wait_if_idle()
+
+    def _wait_if_idle(self) -> None:
+        """All that was asked is answered: the next request has its time to come."""
+        if self.transport.is_closing() or not self.cycle.response_complete:
+            return
+        self._doorkeeper.note_waiting(self)
+        if self.deadline == float("inf"):
+            # Besides uvicorn's own timer, which bytes that begin no request put off for ever.
+            self.deadline = self.loop.time() + self.timeout_keep_alive
 
     def send_400_response(self, msg: str) -> None:
         self._refuse(400, b"this is not a request we understand")
@@ -176,6 +238,9 @@ class Connection(HttpToolsProtocol):
     def _refuse(self, status: int, text: bytes) -> None:
         """Where there is no request yet that could be answered."""
         if self.transport.is_closing():
+            return
+        if self.cycle and self.cycle.response_started and not self.cycle.response_complete:
+            self.drop()  # in the middle of an answer, what we say would be taken for a part of it
             return
         head = b"content-type: text/plain\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(text)
         with suppress(OSError, RuntimeError):

@@ -5,6 +5,7 @@ import re
 import secrets
 import zlib
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from functools import lru_cache
 from typing import Any, Final
 
 from headgate.front.http.refusals import Refusal
@@ -61,6 +62,7 @@ class Exchange:
         self.path: str = scope["path"]
         self.query: bytes = scope["query_string"]
         self.headers: list[Header] = scope["headers"]
+        self._first = dict(reversed(self.headers))
         self.hangup: Hangup = scope.get(HANGUP) or Hangup()
         self.more_headers: list[Header] = []
         """Sent with whatever the answer will be."""
@@ -71,21 +73,11 @@ class Exchange:
 
     def header(self, name: bytes) -> bytes:
         """The first of this name; empty if there is none."""
-        for given, value in self.headers:
-            if given == name:
-                return value
-        return b""
+        return self._first.get(name, b"")
 
     def accepts(self, kind: bytes) -> bool:
         """Whether the client takes an answer of this media type."""
-        given = b",".join(value for name, value in self.headers if name == b"accept").lower()
-        if not given:
-            return True
-        wanted = (kind, kind.partition(b"/")[0] + b"/*", b"*/*")
-        return any(
-            part.partition(b";")[0].strip() in wanted and part.rpartition(b";")[2].strip() != b"q=0"
-            for part in given.split(b",")
-        )
+        return _accepts(tuple(value for name, value in self.headers if name == b"accept"), kind)
 
     async def body(self) -> bytes:
         """All of it, decoded if it is coded; Refusal if it is larger than may be."""
@@ -157,9 +149,19 @@ class Exchange:
         all_headers = [*headers, *self.more_headers, (b"x-request-id", self.request_id)]
         await self._send({"type": "http.response.start", "status": status, "headers": all_headers})
 
-    async def write(self, data: bytes) -> None:
+    async def write(self, data: bytes, *, is_last: bool = False) -> None:
         """Comes back when the client has room for more, or has gone."""
-        await self._send({"type": "http.response.body", "body": data, "more_body": True})
+        await self._send({"type": "http.response.body", "body": data, "more_body": not is_last})
 
     async def end(self) -> None:
-        await self._send({"type": "http.response.body", "body": b""})
+        await self.write(b"", is_last=True)
+
+
+@lru_cache(1_000)
+def _accepts(given: tuple[bytes, ...], kind: bytes) -> bool:
+    text = b",".join(given).lower()
+    wanted = (kind, kind.partition(b"/")[0] + b"/*", b"*/*")
+    return not text or any(
+        part.partition(b";")[0].strip() in wanted and part.rpartition(b";")[2].strip() != b"q=0"
+        for part in text.split(b",")
+    )

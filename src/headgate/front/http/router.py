@@ -33,6 +33,7 @@ class Router:
     ) -> None:
         self.origins = origins
         self.max_body_bytes = max_body_bytes
+        self.tells_requests = False
         self._routes = routes
         self._report = report
 
@@ -56,16 +57,17 @@ class Router:
             )
             text = f"Headgate failed on this request; its log says why, at {exchange.request_id.decode()}"
             await self._refuse(exchange, Refusal(500, text, code=INTERNAL_ERROR))
-        self._report("request", self._fields(exchange, began), "debug")
+        if self.tells_requests:
+            self._report("request", self._fields(exchange, began), "debug")
 
     async def _handle(self, exchange: Exchange) -> None:
         # The path as it was decoded, and nothing else: what two readers could read differently decides nothing.
         if not self.origins.allows_host(exchange.header(b"host")):
             raise Refusal(421, "this is not a name we answer to (server.allowed_hosts)")
         origin = exchange.header(b"origin")
+        if not all(self.origins.allows_origin(one) for name, one in exchange.headers if name == b"origin"):
+            raise Refusal(403, "pages of this origin may not call (server.allowed_origins)")
         if origin:
-            if not self.origins.allows_origin(origin):
-                raise Refusal(403, "pages of this origin may not call (server.allowed_origins)")
             exchange.more_headers += [
                 (b"access-control-allow-origin", origin),
                 (b"access-control-expose-headers", _EXPOSED),

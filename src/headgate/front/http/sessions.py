@@ -145,7 +145,7 @@ class HttpSession:
             return  # answered already, or the request was called off
         stream = self._waiting.pop(key)
         stream.put(answer.data, is_answer=True, is_stopgap=answer.is_ours)
-        if stream.is_done:
+        if stream.is_done and self._tokens:
             self._tokens = {token: one for token, one in self._tokens.items() if one is not stream}
 
     def _stream_for(self, message: Message) -> EventStream:

@@ -1,7 +1,6 @@
 """What goes to a client on one response, event by event; what a cut connection lost can be asked for again."""
 
 import asyncio
-from collections import deque
 from collections.abc import Callable
 from typing import Final
 
@@ -28,7 +27,7 @@ class EventStream:
         self.answers: list[Line] = []
         self.is_stopgap = False
         """Its answer stands for one that never came."""
-        self._events: deque[tuple[int, Line]] = deque()
+        self._events: list[tuple[int, Line]] = []
         self._last = 0
         self._sent = 0
         """The last that was handed to a connection."""
@@ -89,12 +88,14 @@ class EventStream:
         ):
             if self.has_reader and self._events[0][0] > self._sent:
                 return  # it is being waited for
-            number, line = self._events.popleft()
+            number, line = self._events.pop(0)
             self._bytes -= len(line)
             if number > self._sent:
                 self._unsent_bytes -= len(line)
 
     def _take(self) -> bytes:
+        if self.is_sent:
+            return b""
         ready = b"".join(self._written(number, line) for number, line in self._events if number > self._sent)
         self._sent, self._unsent_bytes = self._last, 0
         return ready
@@ -142,9 +143,12 @@ class EventStream:
         try:
             while self._reader is me and not exchange.hangup.is_over:
                 if ready := self._take():
-                    await exchange.write(ready)
+                    is_last = self.is_done
+                    await exchange.write(ready, is_last=is_last)
                     self._relieve()
                     self._trim()
+                    if is_last:
+                        return not exchange.hangup.is_over
                 elif self.is_done:
                     break
                 elif self._ping_is_due:
