@@ -10,8 +10,8 @@ NPM_OPTIONS := --silent --ignore-scripts --omit=optional --no-audit --no-fund --
 
 .PHONY: run test lint unit wheel bench conformance fuzz docs lock clean
 
-run: $(READY)  ## a server with large answers, directly and behind Headgate
-	$(BIN)/headgate demo
+run: $(READY)  ## a server with large answers, compared, then served over HTTP until Ctrl-C
+	$(BIN)/headgate demo --serve
 
 test: lint unit wheel  ## everything CI runs
 

@@ -30,6 +30,7 @@ class HttpGateway:
         self._log = log
         check_address(config.server.host)
         self._slots = Slots(lambda: self.config.server.max_processes)
+        self._rooms = Slots(lambda: self.config.server.max_sessions)
         protection = process_protection(config.max_result_bytes)
         alone = len(config.upstreams) == 1
         self._upstreams = {
@@ -39,6 +40,7 @@ class HttpGateway:
                 protection,
                 log,
                 self._slots,
+                self._rooms,
                 budget=budget,
                 messages_path="/messages" if alone else f"/messages/{name}",
             )
@@ -108,8 +110,12 @@ class HttpGateway:
         until = time.monotonic() + grace
         while self._pending and time.monotonic() < until:
             await asyncio.sleep(_LOOK_SECONDS)
+        for upstream in self._upstreams.values():
+            upstream.old_sse.end()
         # What was answered last is still on its way.
         await asyncio.sleep(_LOOK_SECONDS)
+        while self._listening.is_answering and time.monotonic() < until:
+            await asyncio.sleep(_LOOK_SECONDS)
 
     @property
     def _pending(self) -> int:

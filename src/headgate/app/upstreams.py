@@ -37,7 +37,7 @@ _REACH_SECONDS: Final = 2.0
 
 
 class Slots:
-    """How many conversations may hold a server of their own at once."""
+    """How many conversations there may be at once, or servers for them."""
 
     def __init__(self, most: Callable[[], int]) -> None:
         self._most = most
@@ -61,11 +61,14 @@ class ServedUpstream:
         protection: "Callable[[], Protection]",
         log: Log,
         slots: Slots,
+        rooms: Slots,
         *,
         budget: int | None,
         messages_path: str,
     ) -> None:
+        """`slots`: for processes; `rooms`: for sessions. Both are shared with all others that are served."""
         self.name = name
+        self._rooms = rooms
         self._config, self._log, self._slots, self._budget = config, log, slots, budget
         self._protection = protection
         self._one = config.upstreams[name]
@@ -134,7 +137,10 @@ class ServedUpstream:
 
     def _converse(self, on_answer: Callable[[ToClient], None], principal: str) -> Link:
         """A conversation with a server of its own."""
+        if not self._rooms.take():
+            raise too_many("no more sessions can be opened now (max_sessions)", b"")
         if not self._slots.take():
+            self._rooms.give_back()
             raise too_many("no more servers can be started now (max_processes)", b"")
         return Link(
             self.name,
@@ -143,8 +149,12 @@ class ServedUpstream:
             self._log,
             max_bytes=self._max_bytes,
             on_answer=on_answer,
-            on_end=self._slots.give_back,
+            on_end=self._end_conversation,
         )
+
+    def _end_conversation(self) -> None:
+        self._slots.give_back()
+        self._rooms.give_back()
 
     async def _share(self, principal: str, logs: bool) -> SharedServer | None:
         """The server that a principal's single exchanges share; those that ask for logs have one of their own."""

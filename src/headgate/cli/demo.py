@@ -3,24 +3,29 @@
 import argparse
 import json
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from headgate.cli import complain
 from headgate.cli.output import write_text
 from headgate.cli.parsers import Commands
+from headgate.config import Config, Server, Upstream, load
 from headgate.engine import jsontext
 from headgate.engine.rebuild import Rebuilder, next_on_walk
 from headgate.engine.reply import Reply
 from headgate.engine.source import Source
 from headgate.engine.tokens import Estimator
+from headgate.watch.log import Log
 
 _EXAMPLE: Final = """example:
   headgate demo
+  headgate demo --serve
 """
 _SERVER: Final = (sys.executable, "-m", "headgate.testing.demo_server")
 _CALLS: Final[dict[str, dict[str, Any]]] = {
@@ -44,10 +49,21 @@ def add_parser(commands: Commands) -> None:
         epilog=_EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument(
+        "--serve", action="store_true", help="then serve it over HTTP, for clients of your own, until Ctrl-C"
+    )
+    parser.add_argument("--port", metavar="N", help="port to serve it on (default: 3010)")
     parser.set_defaults(run=run)
 
 
-def run(_: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
+    status = _compare_all()
+    if options.serve and not status:
+        _serve(options.port)
+    return status
+
+
+def _compare_all() -> int:
     through = (sys.executable, "-m", "headgate", "run", "--log-level", "error", "--", *_SERVER)
     lost: list[str] = []
     with _server(_SERVER) as direct, _server(through) as gated:
@@ -66,17 +82,59 @@ def run(_: argparse.Namespace) -> int:
             write_text(row)
             if not is_same:
                 lost.append(tool)
-    write_text(f"\n(tokens as Claude counts them)\n\nTo use it in a client:\n\n{_snippet()}\n\n")
+    write_text(f"\n(tokens as Claude counts them)\n\nTo use it in a client:\n\n{_snippet(_entry())}\n\n")
     complain("put it before a server of your own: headgate run -- COMMAND ARGS…")
     return 1 if lost else 0
 
 
-def _snippet() -> str:
-    """What goes into the configuration of a client, with the path where the command is not found by its name."""
+def _entry() -> dict[str, Any]:
+    """With the path, where the command is not found by its name."""
     beside = Path(sys.executable).with_name("headgate")
     command = "headgate" if shutil.which("headgate") or not beside.exists() else str(beside)
-    entry = {"command": command, "args": ["run", "--", *_SERVER]}
+    return {"command": command, "args": ["run", "--", *_SERVER]}
+
+
+def _snippet(entry: dict[str, Any]) -> str:
+    """What goes into the configuration of a client."""
     return json.dumps({"mcpServers": {"demo": entry}}, indent=2)
+
+
+def _serve(port: str | None) -> None:
+    from headgate.cli.serve import run_loop, serve
+
+    demo = {"demo": Upstream(command=_SERVER[0], args=_SERVER[1:])}
+
+    chosen = {"server.port": port or _usual_port()}
+
+    def read() -> Config:
+        return replace(load(overrides=chosen), upstreams=demo)
+
+    config = read()
+    run_loop(serve(config, read, None, Log(config.effective_log_level, config.log_format), on_open=_announce))
+
+
+def _usual_port() -> str:
+    """The one that serve takes, or any if somebody else has it: whoever tries a demo has nothing to configure yet."""
+    usual = Server()
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((usual.host, usual.port))
+        except OSError:
+            return "0"
+    return str(usual.port)
+
+
+def _announce(address: str, _: Config) -> None:
+    url = f"{address}/mcp"
+    write_text(
+        f"Served at {url} until Ctrl-C.\n\n"
+        f"{_snippet({'type': 'http', 'url': url})}\n\n"
+        f"  Claude Code     claude mcp add --transport http demo {url}\n"
+        f"  n8n and others  {url}\n"
+        f"  older clients   {address}/sse\n"
+        f"  is it well?     curl {address}/health\n\n"
+    )
 
 
 def _compare(gated: "_Client", tool: str, whole: str) -> tuple[str, bool]:

@@ -76,6 +76,11 @@ class Doorkeeper:
         if self._sweeping is not None:
             self._sweeping.cancel()
 
+    @property
+    def is_answering(self) -> bool:
+        """Whether some answer has begun and is not with its client yet."""
+        return any(connection.is_answering for connection in self._open)
+
     def close_idle(self) -> None:
         """Those between two requests; the others are closed after their answer."""
         for connection in list(self._open):
@@ -96,6 +101,7 @@ class _Corked:
         self.pause_reading = transport.pause_reading
         self.resume_reading = transport.resume_reading
         self.get_extra_info = transport.get_extra_info
+        self.get_write_buffer_size = transport.get_write_buffer_size
         self.abort = transport.abort
 
     def write(self, data: bytes | bytearray) -> None:
@@ -104,8 +110,8 @@ class _Corked:
         self._pending.append(data)
 
     def _flush(self) -> None:
-        if self._pending:
-            pending, self._pending = self._pending, []
+        pending, self._pending = self._pending, []
+        if pending and not self.is_closing():
             self._transport.write(pending[0] if len(pending) == 1 else b"".join(pending))
 
     def close(self) -> None:
@@ -138,6 +144,11 @@ class Connection(HttpToolsProtocol):
         hangups, self._hangups = self._hangups, []
         for hangup in hangups:
             hangup()
+
+    @property
+    def is_answering(self) -> bool:
+        is_within = self.cycle and self.cycle.response_started and not self.cycle.response_complete
+        return bool(is_within or self.transport.get_write_buffer_size())
 
     def drop(self) -> None:
         """At once, and without a word: whoever is there has not kept to the rules, or is not there any more."""

@@ -44,6 +44,10 @@ class Listening:
     def connections(self) -> int:
         return len(self._doorkeeper)
 
+    @property
+    def is_answering(self) -> bool:
+        return self._doorkeeper.is_answering
+
     async def open(self, host: str, port: int) -> None:
         loop = asyncio.get_running_loop()
 

@@ -92,8 +92,8 @@ class OldSse:
     async def _listen(self, exchange: Exchange) -> None:
         if not exchange.accepts(b"text/event-stream"):
             raise Refusal(406, "Accept must name text/event-stream")
-        if len(self._clients) >= self._timing().max_sessions or self.is_draining:
-            raise too_many("no more sessions can be opened now (max_sessions)", b"")
+        if self.is_draining:
+            raise too_many("no more sessions can be opened: Headgate is about to end", b"")
         client = _Listening(exchange.principal, self._converse, self._messages_path)
         self._clients[client.id] = client
         self.created += 1

@@ -56,8 +56,6 @@ class Timing(Protocol):
     """What may change while we run."""
 
     @property
-    def max_sessions(self) -> int: ...
-    @property
     def session_idle_seconds(self) -> float: ...
     @property
     def session_dropped_seconds(self) -> float: ...
@@ -276,9 +274,13 @@ class HandshakeSessions:
         if is_modern_header(exchange.header(b"mcp-protocol-version")):
             raise not_modern(message.key)
         streams = self._streams(exchange)
-        if len(self._sessions) >= self._timing().max_sessions or self.is_draining:
-            raise too_many("no more sessions can be opened now (max_sessions)", message.key)
-        session = HttpSession(exchange.principal, self._converse)
+        if self.is_draining:
+            raise too_many("no more sessions can be opened: Headgate is about to end", message.key)
+        try:
+            session = HttpSession(exchange.principal, self._converse)
+        except Refusal as full:
+            full.key = message.key
+            raise
         session.begin_response()
         self._sessions[session.id] = session
         self.created += 1

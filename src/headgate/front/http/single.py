@@ -119,6 +119,9 @@ class SingleExchanges:
         except UpstreamError as error:
             is_greeting = message.method in _GREETINGS
             raise upstream_down(error, message.key, is_greeting=is_greeting) from None
+        except Refusal as full:
+            full.key = message.key
+            raise
         if shared is None:
             raise not_modern(message.key)
         if message.method == "tools/call":

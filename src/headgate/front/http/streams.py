@@ -116,8 +116,8 @@ class EventStream:
         return not exchange.hangup.is_over and self.waits_for <= 0
 
     async def settle(self, seconds: float) -> None:
-        """Until it is done or has something to send, or the time is over."""
-        if self.is_done or not self.is_sent:
+        """Until it is done or has more to send than its preface, or the time is over."""
+        if self.is_done or self._last:
             return
         timer = asyncio.get_running_loop().call_later(seconds, self.wake)
         await self._wait()
