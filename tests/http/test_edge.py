@@ -78,7 +78,16 @@ def works(serving: Serving) -> bool:
 @pytest.mark.usefixtures("stalled")
 @pytest.mark.parametrize(
     "host",
-    ["localhost", "LocalHost", "localhost.", "localhost:1", "127.0.0.1", "127.0.0.1:65535", "[::1]", "[::1]:80"],
+    [
+        "localhost",
+        "LocalHost",
+        "localhost.",
+        "localhost:1",
+        "127.0.0.1",
+        "127.0.0.1:65535",
+        "[::1]",
+        "[::1]:80",
+    ],
 )
 def test_this_machine_is_called_by_its_own_names_with_any_port(serving: Serving, host: str) -> None:
     assert ask(serving, request(host=b"Host: " + host.encode())).status == 200
@@ -264,7 +273,9 @@ def test_a_chunk_that_is_none_is_refused(serving: Serving, body: bytes) -> None:
         assert opened.is_closed()
 
 
-@pytest.mark.parametrize("garbage", [b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc", b"hello\r\n\r\n", b"GET\r\n\r\n"])
+@pytest.mark.parametrize(
+    "garbage", [b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc", b"hello\r\n\r\n", b"GET\r\n\r\n"]
+)
 def test_what_is_not_http_is_told_so(serving: Serving, garbage: bytes) -> None:
     with wire(serving) as opened:
         opened.send(garbage)
@@ -275,9 +286,7 @@ def test_what_is_not_http_is_told_so(serving: Serving, garbage: bytes) -> None:
 def test_what_comes_behind_a_body_is_no_header(serving: Serving) -> None:
     """A trailer may be added by anyone on the way: what is decided by headers was decided before it came."""
     late = b"0\r\nMcp-Session-Id: 0123456789abcdef0123456789abcdef\r\nOrigin: https://example.com\r\n\r\n"
-    answer = ask(
-        serving, request(POST, JSON, b"Transfer-Encoding: chunked", body=chunked(PING, end=late))
-    )
+    answer = ask(serving, request(POST, JSON, b"Transfer-Encoding: chunked", body=chunked(PING, end=late)))
     assert is_reached(answer)
 
 
@@ -371,7 +380,9 @@ def test_a_head_in_two_pieces_may_have_a_large_body_behind_it(serving: Serving) 
 
 
 @pytest.mark.parametrize("size", [MAX_BODY + 1, 5_000_000])
-def test_a_body_larger_than_allowed_is_refused_and_the_connection_goes_on(serving: Serving, size: int) -> None:
+def test_a_body_larger_than_allowed_is_refused_and_the_connection_goes_on(
+    serving: Serving, size: int
+) -> None:
     with wire(serving) as opened:
         for framed in (
             request(POST, JSON, body=b"x" * size),
@@ -429,7 +440,9 @@ def test_a_coding_we_do_not_know_is_refused(serving: Serving, coding: bytes) -> 
     assert ask(serving, request(POST, JSON, b"Content-Encoding: " + coding, body=PING)).status == 415
 
 
-@pytest.mark.parametrize("kind", [b"text/plain", b"application/x-www-form-urlencoded", b"application/jsonx", b""])
+@pytest.mark.parametrize(
+    "kind", [b"text/plain", b"application/x-www-form-urlencoded", b"application/jsonx", b""]
+)
 def test_a_body_of_another_type_is_refused(serving: Serving, kind: bytes) -> None:
     """What a page may send without asking first is none of ours."""
     answer = ask(serving, request(POST, b"Content-Type: " + kind, body=PING))
@@ -442,19 +455,30 @@ def test_a_body_of_another_type_is_refused(serving: Serving, kind: bytes) -> Non
 
 @pytest.mark.parametrize(
     "target",
-    ["/mcp/../mcp", "//mcp", "/mcp/", "/mcp%2f", "/mcp%2F..%2Fmcp", "/MCP", "/mcp;x", "/mcp%00", "/mcp%3Fx", "/", "/%2fmcp"]
+    [
+        "/mcp/../mcp",
+        "//mcp",
+        "/mcp/",
+        "/mcp%2f",
+        "/mcp%2F..%2Fmcp",
+        "/MCP",
+        "/mcp;x",
+        "/mcp%00",
+        "/mcp%3Fx",
+        "/",
+        "/%2fmcp",
+    ]
     + ["/mcp/faulty_server", "/%256dcp", "/mcp\\", "http://localhost/nothing", "/health/../mcp"],
 )
 def test_only_the_path_there_is_leads_anywhere(serving: Serving, target: str) -> None:
     answer = ask(serving, request(b"POST " + target.encode(), JSON, body=PING))
     assert answer.status == 404
-    assert {"/mcp", "/sse", "/messages", "/health"} <= set(
-        re.split(r",? ", answer.json["error"]["message"])
-    )
+    assert {"/mcp", "/sse", "/messages", "/health"} <= set(re.split(r",? ", answer.json["error"]["message"]))
 
 
 @pytest.mark.parametrize(
-    "target", ["/%6dcp", "/mcp?x", "/mcp?/health", "/mcp?a=/../", "http://localhost/mcp", "http://example.com/mcp"]
+    "target",
+    ["/%6dcp", "/mcp?x", "/mcp?/health", "/mcp?a=/../", "http://localhost/mcp", "http://example.com/mcp"],
 )
 def test_a_path_is_what_it_decodes_to_whatever_else_is_said(serving: Serving, target: str) -> None:
     assert is_reached(ask(serving, request(b"POST " + target.encode(), JSON, body=PING)))
@@ -465,7 +489,9 @@ def test_a_name_in_the_target_does_not_stand_in_for_the_host(serving: Serving, t
     assert ask(serving, request(b"GET " + target.encode(), host=b"Host: example.com")).status == 421
 
 
-@pytest.mark.parametrize("line", [b"OPTIONS *", b"CONNECT localhost:80", b"GET /\xc3\xa9", b"GET health", b"GET /a b"])
+@pytest.mark.parametrize(
+    "line", [b"OPTIONS *", b"CONNECT localhost:80", b"GET /\xc3\xa9", b"GET health", b"GET /a b"]
+)
 def test_a_target_that_is_no_path_is_refused(serving: Serving, line: bytes) -> None:
     with wire(serving) as opened:
         opened.send(request(line))
@@ -633,7 +659,10 @@ def test_it_listens_on_the_other_loopback_too() -> None:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
         pytest.skip("there is no IPv6 here")
-    with serve("--host", "::1") as serving, socket.create_connection(("::1", serving.port), PATIENCE) as opened:
+    with (
+        serve("--host", "::1") as serving,
+        socket.create_connection(("::1", serving.port), PATIENCE) as opened,
+    ):
         opened.sendall(request(b"GET /health", b"Connection: close", host=b"Host: [::1]:%d" % serving.port))
         said: Any = opened.makefile("rb")
         with said:

@@ -89,7 +89,11 @@ class Asking:
         assert self.wire.head()[0] == 200
         self._chunks = self.wire.chunks()
         address = next(self._chunks).decode().partition("data: ")[2].strip()
-        hello = {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+        hello = {
+            "protocolVersion": "2024-11-05",
+            "capabilities": {},
+            "clientInfo": {"name": "t", "version": "1"},
+        }
         for body in ({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}, message):
             with wire(serving) as other:
                 other.send(request(b"POST " + address.encode(), JSON, body=json.dumps(body).encode()))
@@ -421,7 +425,11 @@ def test_clients_that_come_and_are_killed_leave_nothing() -> None:
 
 
 def _shake_hands(one: Wire, *, hangs: bool) -> None:
-    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    params = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    }
     hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}
     one.send(request(b"POST /mcp", JSON, body=json.dumps(hello).encode()))
     answer = one.answer()
@@ -525,7 +533,11 @@ def test_many_that_ask_at_once_start_one_server(tmp_path: Path) -> None:
 
 def test_a_server_that_cannot_start_is_unavailable_to_all_who_greet_it() -> None:
     with serve(command=["/nonexistent/server"]) as serving:
-        for answer in (modern(serving, "server/discover"), serving.client().initialize(), serving.get("/sse")):
+        for answer in (
+            modern(serving, "server/discover"),
+            serving.client().initialize(),
+            serving.get("/sse"),
+        ):
             assert answer.status == 503
             assert "no such command" in answer.json["error"]["message"]
         assert modern(serving, "tools/list").status == 502

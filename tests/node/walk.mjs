@@ -1,7 +1,7 @@
 // List the tools, call one, read on with its cursors to the end, and print all of it as JSON.
 
 /** The cursor to go on with; behind a derived view, the one that leads to everything. */
-function following(result) {
+export function following(result) {
   const record = result._meta?.['headgate/result'];
   return record?.derived ? record.detailsAvailable.cursor : record?.nextCursor;
 }
