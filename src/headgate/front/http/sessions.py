@@ -30,6 +30,8 @@ _HOLD_SECONDS: Final = 0.02
 _MAX_STREAMS: Final = 64
 """Of one session that are kept for a client that comes back."""
 _GRACE_SECONDS: Final = 1.0
+_REQUEST_CANCELLED: Final = -32800
+"""As the official SDK says it: in this era the stream of a request ends with its answer, and with nothing else."""
 _STANDALONE: Final = 0
 """The number of the stream that a client opens with GET."""
 
@@ -104,6 +106,10 @@ class HttpSession:
                 self._tokens[token] = stream
         self.link.from_client(line)
         return stream
+
+    def call_off(self, key: bytes) -> None:
+        """The client wants a request no more, and its server need not answer."""
+        self._deliver(ToClient(rpc.failure(key, _REQUEST_CANCELLED, "the request was called off"), is_ours=True))
 
     def _add(self, stream: EventStream) -> EventStream:
         stream.on_pressure = self._press
@@ -231,6 +237,9 @@ class HandshakeSessions:
         session.note_use()
         # A server on a pipe takes a line; outside of texts JSON may have line ends anywhere.
         line = one_line(body)
+        for one in messages:
+            if one.method == "notifications/cancelled" and (key := _member(one.params, "requestId")):
+                session.call_off(key)
         if not requests:
             session.link.from_client(line)
             await exchange.answer(202, headers=[(SESSION_ID, session.id)])
