@@ -12,7 +12,9 @@ from headgate.config.options import keys_of
 from headgate.config.policies import general_rule, overridden
 from headgate.engine.tokens import Estimator
 from headgate.errors import ConfigError
+from headgate.config.declarations import Server
 from tests.config.running import configured, gateway, protection, talk, upstream_yaml
+from tests.http.test_serving_keys import CASES as SERVING_CASES
 from tests.relay.conversation import Conversation, cost, record_of, texts
 
 BRIEF = """
@@ -535,11 +537,12 @@ def test_a_key_changes_what_the_relay_does(key: str, tmp_path: Path) -> None:
 def test_every_key_there_is_has_a_case() -> None:
     declared = {
         f"{declaration.__name__}.{key.name}"
-        for declaration in (Config, Upstream, ContextProtection, Override)
+        for declaration in (Config, Server, Upstream, ContextProtection, Override)
         for key in keys_of(declaration)
         if len(key.path) == 1
     }
-    assert declared == set(CASES)
+    assert not set(CASES) & set(SERVING_CASES)
+    assert declared == set(CASES) | set(SERVING_CASES)
 
 
 def test_the_configuration_of_the_brief_loads_as_it_stands_there(tmp_path: Path) -> None:

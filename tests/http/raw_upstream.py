@@ -69,10 +69,18 @@ class Called:
 
     def wait_for_end(self) -> None:
         """Until the other side hangs up."""
-        with suppress(OSError):
+        with suppress(ConnectionResetError):
             while self.socket.recv(65_536):
                 pass
         self.was_closed.set()
+
+    def pour(self, piece: bytes, times: int) -> None:
+        """For as long as the other side listens."""
+        try:
+            for _ in range(times):
+                self.send(piece)
+        except (ConnectionResetError, BrokenPipeError):
+            self.was_closed.set()
 
 
 class RawUpstream:

@@ -97,12 +97,16 @@ class Serving:
 
 @contextmanager
 def serve(
-    *options: str, command: Sequence[str] | None = None, env: dict[str, str] | None = None
+    *options: str,
+    command: Sequence[str] | None = None,
+    env: dict[str, str] | None = None,
+    port: int | None = 0,
 ) -> Iterator[Serving]:
     """In front of the faulty server of the relay's tests, unless told otherwise; `command=()` for none."""
+    listening = [] if port is None else ["--port", str(port)]
     behind = ["--", *(FAULTY if command is None else command)] if command != () else []
     with subprocess.Popen(
-        [*HEADGATE, "serve", "--port", "0", *options, *behind],
+        [*HEADGATE, "serve", *listening, *options, *behind],
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         env=environment(**(env or {})),

@@ -25,7 +25,7 @@ MAX_BODY = 50_000
 
 @pytest.fixture(scope="module")
 def serving() -> Iterator[Serving]:
-    with serve("--set", f"max_body_bytes={MAX_BODY}") as started:
+    with serve("--set", f"max_body_bytes={MAX_BODY}", "--set", "grace_seconds=0") as started:
         yield started
 
 
@@ -551,16 +551,6 @@ def connections(serving: Serving) -> int:
     return ask(serving, request(b"GET /health", b"Connection: close")).json["connections"] - 1
 
 
-def test_clients_that_stall_are_dropped(serving: Serving, stalled: dict[str, Wire]) -> None:
-    """Also one that goes on, but so slowly that it never comes to an end."""
-    drip = stalled["half a head"]
-    wait_until(lambda: not drip.try_to_send(b"x"), "the end of a drip", 30)
-    for name, opened in stalled.items():
-        opened.socket.settimeout(45)
-        assert opened.is_closed(), name
-    assert works(serving)
-
-
 def test_thousands_that_stall_neither_stop_the_others_nor_stay() -> None:
     count = 2_000
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -598,7 +588,7 @@ def test_where_it_is_full_those_that_have_asked_nothing_make_room() -> None:
 
 
 def test_where_all_are_busy_one_more_is_told_so() -> None:
-    with serve("--set", "max_connections=2") as serving:
+    with serve("--set", "max_connections=2", "--set", "grace_seconds=0") as serving:
         client = serving.client()
         client.initialize()
         client.connection.close()
@@ -667,3 +657,16 @@ def test_it_listens_on_the_other_loopback_too() -> None:
         said: Any = opened.makefile("rb")
         with said:
             assert b" 200 " in said.readline()
+
+
+# They were opened first, and have had their time
+
+
+def test_clients_that_stall_are_dropped(serving: Serving, stalled: dict[str, Wire]) -> None:
+    """Also one that goes on, but so slowly that it never comes to an end."""
+    drip = stalled["half a head"]
+    wait_until(lambda: not drip.try_to_send(b"x"), "the end of a drip", 30)
+    for name, opened in stalled.items():
+        opened.socket.settimeout(45)
+        assert opened.is_closed(), name
+    assert works(serving)

@@ -4,7 +4,6 @@ import gzip
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -161,8 +160,8 @@ def dies_in_a_chunked_stream(called: Called) -> None:
 
 @pytest.mark.parametrize("tool", ["dies_in_a_stream", "dies_in_a_chunked_stream"])
 def test_a_stream_that_dies_ends_with_an_error_in_place_of_the_answer(serving: Serving, tool: str) -> None:
-    notification, failure = asked(serving, tool, "k").messages
-    assert notification["method"] == "notifications/message"
+    *before, failure = asked(serving, tool, "k").messages
+    assert [one["method"] for one in before] in ([], ["notifications/message"])  # a reset may overtake it
     assert (failure["id"], failure["error"]["code"] < 0) == ("k", True)
     assert works(serving)
 
@@ -237,7 +236,8 @@ def test_a_server_that_hangs_holds_up_nobody_else(serving: Serving, upstream: Ra
         for opened in wires:
             opened.__exit__()
     wait_until(
-        lambda: all(one.was_closed.is_set() for one in upstream.calls if one.name == "hangs"), "the end of all"
+        lambda: all(one.was_closed.is_set() for one in upstream.calls if one.name == "hangs"),
+        "the end of all",
     )
 
 
@@ -264,7 +264,13 @@ AS_THEY_CAME = {
     "several lines": b"data: " + ANSWER.replace(b",", b",\ndata: ") + b"\n\n",
     "other events": b"event: endpoint\ndata: /x\n\nevent: ping\ndata: {}\n\ndata: " + ANSWER + b"\n\n",
     "other fields": b"colour: blue\nid\ndata\ndata: " + ANSWER + b"\n\n",
-    "strange ids": b"id: \xc3\xa9 \x01\ndata: " + NOTE + b"\n\nid: " + b"9" * 2_000 + b"\ndata: " + ANSWER + b"\n\n",
+    "strange ids": b"id: \xc3\xa9 \x01\ndata: "
+    + NOTE
+    + b"\n\nid: "
+    + b"9" * 2_000
+    + b"\ndata: "
+    + ANSWER
+    + b"\n\n",
     "garbage": b"\x00\xff\xfe<html>\n\ndata: {not json}\n\ndata: [1,\n\ndata: " + ANSWER + b"\n\n",
     "no end": b"data: " + NOTE + b"\n\ndata: " + ANSWER,
     "nothing": b"",
@@ -336,7 +342,7 @@ def test_an_event_larger_than_allowed_ends_the_stream_with_an_error(serving: Ser
 @script
 def many_events(called: Called) -> None:
     called.begin_stream()
-    called.send(b"data: 1\n\n" * 200_000 + b"data: " + ANSWER + b"\n\n")
+    called.send(b": ping\n\n" * 200_000 + b"data: " + ANSWER + b"\n\n")
 
 
 def test_many_small_events_hold_up_nobody(serving: Serving) -> None:
@@ -353,7 +359,7 @@ def test_many_small_events_hold_up_nobody(serving: Serving) -> None:
     taking.start()
     assert works(serving)
     taking.join(PATIENCE)
-    assert len(answers[0]) == 9 * 200_000 + len(b"data: \n\n") + len(ANSWER)
+    assert len(answers[0]) == 8 * 200_000 + len(b"data: \n\n") + len(ANSWER)
 
 
 # Its pages, logins and detours
@@ -368,10 +374,7 @@ def error_page(called: Called) -> bool:
 @script
 def error_page_without_end(called: Called) -> None:
     called.head("500 Internal Server Error", "text/html", "Connection: close")
-    with suppress(OSError):
-        while True:
-            called.send(b"<p>sorry</p>" * 10_000)
-    called.was_closed.set()
+    called.pour(b"<p>sorry</p>" * 10_000, 10_000)
 
 
 @pytest.mark.parametrize(("tool", "status"), [("error_page", 502), ("error_page_without_end", 500)])
@@ -505,25 +508,22 @@ def test_a_packed_answer_is_unpacked_although_nobody_asked_for_it(serving: Servi
     assert asked(serving, "packed_strangely").status == 502
 
 
-def gigabyte(kind: str, *more: str, beginning: bytes = b"") -> Callable[[Called], None]:
+def gigabyte(*lines: str, beginning: bytes = b"\r\n") -> Callable[[Called], None]:
+    """`beginning`: what comes between the last header and the flood."""
+
     def send(called: Called) -> None:
-        called.head("200 OK", kind, *more)
-        piece = b"x" * (1 << 20)
-        with suppress(OSError):
-            called.send(beginning)
-            for _ in range(GIGABYTE >> 20):
-                called.send(piece)
-        called.was_closed.set()
+        called.send("".join(f"{line}\r\n" for line in ("HTTP/1.1 200 OK", *lines)).encode() + beginning)
+        called.pour(b"x" * (1 << 20), GIGABYTE >> 20)
 
     return send
 
 
-SCRIPTS["gigabyte announced"] = gigabyte("application/json", f"Content-Length: {GIGABYTE}")
-SCRIPTS["gigabyte"] = gigabyte("application/json", "Connection: close")
-SCRIPTS["gigabyte of text"] = gigabyte("text/plain", "Connection: close")
-SCRIPTS["gigabyte in an event"] = gigabyte("text/event-stream", "Connection: close", beginning=b"data: ")
-SCRIPTS["gigabyte of comment"] = gigabyte("text/event-stream", "Connection: close", beginning=b":")
-SCRIPTS["gigabyte of headers"] = gigabyte("application/json", "X: ")
+SCRIPTS["gigabyte announced"] = gigabyte("Content-Type: application/json", f"Content-Length: {GIGABYTE}")
+SCRIPTS["gigabyte"] = gigabyte("Content-Type: application/json")
+SCRIPTS["gigabyte of text"] = gigabyte("Content-Type: text/plain")
+SCRIPTS["gigabyte in an event"] = gigabyte("Content-Type: text/event-stream", beginning=b"\r\ndata: ")
+SCRIPTS["gigabyte of comment"] = gigabyte("Content-Type: text/event-stream", beginning=b"\r\n:")
+SCRIPTS["gigabyte of headers"] = gigabyte("Content-Type: application/json", beginning=b"X: ")
 MEMORY_BYTES = 60_000_000
 """More than this above what it had is not held for any of them; each would take from 200 MB to 1 GB as a whole."""
 
@@ -631,10 +631,21 @@ def test_a_server_is_told_what_its_operator_wants_and_what_it_may_see(
     }
     path.write_text(f"upstreams: {json.dumps({'raw': keys})}\n")
     with serve("--config", str(path), command=()) as serving:
-        given = (b"Authorization: Bearer theirs", b"X-User: ada", b"X-Tenant: 8", b"Cookie: a=b", b"X-Other: y")
+        given = (
+            b"Authorization: Bearer theirs",
+            b"X-User: ada",
+            b"X-Tenant: 8",
+            b"Cookie: a=b",
+            b"X-Other: y",
+        )
         assert asked(serving, "told", 1, *given).status == 200
     headers = upstream.last("told").headers
-    for name, value in (("authorization", "Bearer ours"), ("x-tenant", "7"), ("x-user", "ada"), ("cookie", "a=b")):
+    for name, value in (
+        ("authorization", "Bearer ours"),
+        ("x-tenant", "7"),
+        ("x-user", "ada"),
+        ("cookie", "a=b"),
+    ):
         assert [given for key, given in headers if key == name] == [value]
     assert not [value for name, value in headers if name == "x-other"]
 
@@ -659,10 +670,7 @@ def pours(called: Called) -> None:
     """As much as is taken, or a gigabyte."""
     called.begin_stream()
     event = b"data: " + NOTE[:-2] + b',"more":"' + b"y" * 60_000 + b'"}}\n\n'
-    with suppress(OSError):
-        for _ in range(GIGABYTE // len(event)):
-            called.send(event)
-    called.was_closed.set()
+    called.pour(event, GIGABYTE // len(event))
 
 
 def test_a_client_that_does_not_read_makes_its_server_wait_and_nobody_else(

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from http.client import HTTPResponse
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -203,3 +204,30 @@ def test_a_server_that_dies_at_the_handshake_is_503() -> None:
         answer = serving.client().initialize()
         assert answer.status == 503
         assert "no licence" in answer.json["error"]["message"]
+
+
+def test_a_call_that_is_called_off_ends_its_stream(serving: Serving) -> None:
+    client = serving.client()
+    client.initialize()
+    response = client.begin(call(8, "hang"))
+    cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 8}}
+    assert client.post(cancelled).status == 202
+    *_, last = read_rest(response)
+    assert json.loads(last["data"])["error"]["code"] == -32800
+    assert text_of(client.call("echo")) == "ok"
+
+
+def test_health_tells_of_a_handshake_that_failed(tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    script = (
+        f"import os, sys; os.path.exists({str(there)!r}) or sys.exit(4); exec(open({FAULTY[1]!r}).read())"
+    )
+    with serve(command=[FAULTY[0], "-c", script]) as starting:
+        assert starting.get("/health").json["status"] == "healthy"
+        assert starting.client().initialize().status == 503
+        answer = starting.get("/health")
+        assert (answer.status, answer.json["status"]) == (503, "unhealthy")
+        assert "exited with code 4" in answer.json["checks"]["python"]["error"]
+        there.touch()
+        assert starting.client().initialize().status == 200
+        assert starting.get("/health").status == 200

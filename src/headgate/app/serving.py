@@ -55,6 +55,7 @@ class HttpGateway:
         self._router.tells_requests = log.level <= LEVELS["debug"]
         self._listening = Listening(self._router, max_connections=config.server.max_connections)
         self._stopping = asyncio.Event()
+        self._is_hurried = False
         self._began = time.monotonic()
 
     @property
@@ -90,7 +91,7 @@ class HttpGateway:
         loop = asyncio.get_running_loop()
         for name in ("SIGTERM", "SIGINT"):
             with suppress(NotImplementedError, RuntimeError):
-                loop.add_signal_handler(getattr(signal, name), self._stopping.set)
+                loop.add_signal_handler(getattr(signal, name), self._stop)
         if hasattr(signal, "SIGHUP"):
             with suppress(NotImplementedError, RuntimeError):
                 loop.add_signal_handler(signal.SIGHUP, on_reload)
@@ -101,6 +102,11 @@ class HttpGateway:
         await asyncio.gather(*(upstream.end() for upstream in self._upstreams.values()))
         await self._listening.close()
 
+    def _stop(self) -> None:
+        """Told twice, we wait for nobody."""
+        self._is_hurried = self._stopping.is_set()
+        self._stopping.set()
+
     async def _drain(self) -> None:
         grace = self.config.server.grace_seconds
         self._log.write("stopping", {"grace_seconds": grace, "pending": self._pending})
@@ -108,7 +114,7 @@ class HttpGateway:
         for upstream in self._upstreams.values():
             upstream.drain()
         until = time.monotonic() + grace
-        while self._pending and time.monotonic() < until:
+        while self._pending and time.monotonic() < until and not self._is_hurried:
             await asyncio.sleep(_LOOK_SECONDS)
         for upstream in self._upstreams.values():
             upstream.old_sse.end()

@@ -82,7 +82,8 @@ class ServedUpstream:
         self._sharing: dict[tuple[str, bool], asyncio.Lock] = {}
         self._older_until = float("inf") if self._one.url else 0.0
         """Until when it is known to speak the older era only; a server behind SSE always does."""
-        self._last_trouble = ""
+        self._needs_process = not self._one.url
+        self._shared_trouble = ""
         self._old_was_told = False
 
         self.sessions = HandshakeSessions(self._converse, self._timing)
@@ -139,7 +140,7 @@ class ServedUpstream:
         """A conversation with a server of its own."""
         if not self._rooms.take():
             raise too_many("no more sessions can be opened now (max_sessions)", b"")
-        if not self._slots.take():
+        if self._needs_process and not self._slots.take():
             self._rooms.give_back()
             raise too_many("no more servers can be started now (max_processes)", b"")
         return Link(
@@ -153,7 +154,8 @@ class ServedUpstream:
         )
 
     def _end_conversation(self) -> None:
-        self._slots.give_back()
+        if self._needs_process:
+            self._slots.give_back()
         self._rooms.give_back()
 
     async def _share(self, principal: str, logs: bool) -> SharedServer | None:
@@ -184,15 +186,18 @@ class ServedUpstream:
         is_modern = False
         try:
             is_modern = await shared.is_modern()
+            if not is_modern and shared.link.is_up:  # one that died of it has given no answer
+                self._older_until = time.monotonic() + _VERDICT_SECONDS
+            self._shared_trouble = ""
+        except UpstreamError as error:
+            self._shared_trouble = str(error)
+            raise
         finally:
             if is_modern:
                 self._shared[principal, logs] = shared
             else:
                 await shared.link.end(0.0)
-        if not is_modern:
-            self._older_until = time.monotonic() + _VERDICT_SECONDS
-            return None
-        return shared
+        return shared if is_modern else None
 
     def _note(self, note: Note) -> None:
         self._log.write(note.event, {"upstream": self.name} | note.fields, note.level)
@@ -221,7 +226,7 @@ class ServedUpstream:
     async def health(self) -> dict[str, Any]:
         """Whether it can be reached; of a command, whether it could be when it was last started."""
         if self._http is None:
-            trouble = next((one.link.trouble for one in self._shared.values() if not one.link.is_up), "")
+            trouble = self.sessions.trouble or self._shared_trouble
             return {"status": "unhealthy", "error": trouble} if trouble else {"status": "healthy"}
         began = time.perf_counter()
         try:

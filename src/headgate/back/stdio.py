@@ -16,7 +16,7 @@ from headgate.wire.rate import Allowance
 _STDERR_BURST_BYTES: Final = 256 << 10
 _STDERR_BYTES_PER_SECOND: Final = 32 << 10
 _MAX_STDERR_LINE: Final = 2_000
-_KILL_AFTER_SECONDS: Final = 1.0
+_KILL_AFTER_SECONDS: Final = 0.7
 _SETTLING_SECONDS: Final = 0.3
 
 

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs
 from headgate.front.http.endpoint import check_content_type, not_allowed
 from headgate.front.http.exchange import Exchange
 from headgate.front.http.refusals import Refusal, no_session, too_many, upstream_down
-from headgate.front.http.sessions import Conversation, Converse, Timing, one_line
+from headgate.front.http.sessions import Conversation, Converse, Timing, member, one_line
 from headgate.front.http.streams import EventStream
 from headgate.relay import message as rpc
 from headgate.relay.actions import ToClient
@@ -43,6 +43,8 @@ class _Listening:
         message = rpc.read(line)
         if isinstance(message, Message) and message.is_request:
             self._waiting.add(same_spelling(message.key))
+        elif isinstance(message, Message) and message.method == "notifications/cancelled":
+            self._waiting.discard(same_spelling(member(message.params, "requestId") or b"null"))
         self.link.from_client(line)
 
     def _deliver(self, answer: ToClient) -> None:

@@ -9,6 +9,7 @@ from headgate.relay.eras import HEADER_MISMATCH, UNSUPPORTED_VERSION, Refused
 
 INVALID_REQUEST: Final = -32600
 INTERNAL_ERROR: Final = -32603
+REQUEST_CANCELLED: Final = -32800
 _MISSING_CAPABILITY: Final = -32021
 SESSION_NOT_FOUND: Final = "there is no such session, or it has ended: initialize again"
 

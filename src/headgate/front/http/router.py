@@ -111,10 +111,10 @@ def _asked_headers(exchange: Exchange) -> bytes:
 
 
 def only(method: str, handler: Handler) -> Handler:
-    """A handler that takes one method."""
+    """A handler that takes one method; HEAD is GET without its body."""
 
     async def handle(exchange: Exchange) -> None:
-        if exchange.method != method:
+        if exchange.method != method and (method, exchange.method) != ("GET", "HEAD"):
             raise not_allowed(method)
         await handler(exchange)
 

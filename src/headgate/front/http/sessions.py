@@ -11,6 +11,7 @@ import msgspec
 
 from headgate.front.http.exchange import Exchange, Header
 from headgate.front.http.refusals import (
+    REQUEST_CANCELLED,
     Refusal,
     no_session,
     not_modern,
@@ -30,7 +31,6 @@ _HOLD_SECONDS: Final = 0.02
 _MAX_STREAMS: Final = 64
 """Of one session that are kept for a client that comes back."""
 _GRACE_SECONDS: Final = 1.0
-_REQUEST_CANCELLED: Final = -32800
 """As the official SDK says it: in this era the stream of a request ends with its answer, and with nothing else."""
 _STANDALONE: Final = 0
 """The number of the stream that a client opens with GET."""
@@ -107,10 +107,6 @@ class HttpSession:
         self.link.from_client(line)
         return stream
 
-    def call_off(self, key: bytes) -> None:
-        """The client wants a request no more, and its server need not answer."""
-        self._deliver(ToClient(rpc.failure(key, _REQUEST_CANCELLED, "the request was called off"), is_ours=True))
-
     def _add(self, stream: EventStream) -> EventStream:
         stream.on_pressure = self._press
         self._streams[stream.number] = stream
@@ -128,6 +124,14 @@ class HttpSession:
             return None
         stream = self._streams.get(int(number))
         return None if stream is None else (stream, int(last))
+
+    def note_cancellation(self, message: Message) -> None:
+        """Nobody answers a request that was called off, but its stream must come to an end."""
+        key = member(message.params, "requestId") if message.method == "notifications/cancelled" else b""
+        if key:
+            self._deliver(
+                ToClient(rpc.failure(key, REQUEST_CANCELLED, "the request was called off"), is_ours=True)
+            )
 
     # What the client is told
 
@@ -155,7 +159,7 @@ class HttpSession:
     def _stream_for(self, message: Message) -> EventStream:
         """Of a request or notification of the server: by its progress token, else the newest call, else GET."""
         if message.method == "notifications/progress":
-            stream = self._tokens.get(_member(message.params, "progressToken"))
+            stream = self._tokens.get(member(message.params, "progressToken"))
             if stream is not None:
                 return stream
         newest = next(
@@ -217,6 +221,8 @@ class HandshakeSessions:
         self._sessions: dict[bytes, HttpSession] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self.created = 0
+        self.trouble = ""
+        """Why the last handshake failed, if it did."""
         self.is_draining = False
 
     def __len__(self) -> int:
@@ -238,8 +244,7 @@ class HandshakeSessions:
         # A server on a pipe takes a line; outside of texts JSON may have line ends anywhere.
         line = one_line(body)
         for one in messages:
-            if one.method == "notifications/cancelled" and (key := _member(one.params, "requestId")):
-                session.call_off(key)
+            session.note_cancellation(one)
         if not requests:
             session.link.from_client(line)
             await exchange.answer(202, headers=[(SESSION_ID, session.id)])
@@ -297,13 +302,14 @@ class HandshakeSessions:
         try:
             await session.link.start()
             if not session.link.is_up:
-                raise upstream_down(session.link.trouble, message.key, is_greeting=True)
+                raise self._down(session, message.key)
             wanted = str(_value(message.params, "protocolVersion"))
             stream = session.ask([message], one_line(body), primed=wanted >= PRIMED_SINCE, streams=streams)
             if not await stream.whole(exchange):
                 return
             if stream.is_stopgap:
-                raise upstream_down(session.link.trouble, message.key, is_greeting=True)
+                raise self._down(session, message.key)
+            self.trouble = ""
             document = stream.document(is_batch=False)
             answer = rpc.read(document)
             is_established = isinstance(answer, Message) and not answer.has_error
@@ -316,6 +322,10 @@ class HandshakeSessions:
             session.end_response(was_cut=False)
             if not is_established:
                 self.close(session)
+
+    def _down(self, session: HttpSession, key: bytes) -> Refusal:
+        self.trouble = session.link.trouble
+        return upstream_down(self.trouble, key, is_greeting=True)
 
     async def get(self, exchange: Exchange) -> None:
         session = self.find(exchange)
@@ -406,7 +416,7 @@ def _messages(elements: list[msgspec.Raw]) -> Iterator[Message]:
 def _progress_token(request: Message) -> bytes:
     if b"progressToken" not in bytes(request.params):
         return b""
-    return _member(_raw(request.params, "_meta"), "progressToken")
+    return member(_raw(request.params, "_meta"), "progressToken")
 
 
 def _raw(params: msgspec.Raw, name: str) -> msgspec.Raw:
@@ -416,10 +426,11 @@ def _raw(params: msgspec.Raw, name: str) -> msgspec.Raw:
         return rpc.NOTHING
 
 
-def _member(params: msgspec.Raw, name: str) -> bytes:
+def member(params: msgspec.Raw, name: str) -> bytes:
+    """Of an object, as it is spelled there; empty if it has none of that name."""
     return bytes(_raw(params, name))
 
 
 def _value(params: msgspec.Raw, name: str) -> Any:
-    raw = _member(params, name)
+    raw = member(params, name)
     return msgspec.json.decode(raw) if raw else ""

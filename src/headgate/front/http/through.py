@@ -111,6 +111,8 @@ class Through:
     async def _post(self, exchange: Exchange) -> None:
         check_content_type(exchange)
         body = await exchange.body()
+        if not body.strip():
+            raise Refusal(400, "the request has no body", code=rpc.PARSE_ERROR)
         message = rpc.read(body)
         method, key = (message.method, message.key) if isinstance(message, Message) else ("", b"")
         session = self._session(exchange)
@@ -134,7 +136,10 @@ class Through:
             answer = await self._call(b"POST", exchange, onward)
             if method == "initialize" and answer.status < 300:
                 self._remember(exchange.principal, answer.header(SESSION_ID), session)
-            await self._pass_on(exchange, answer, session, key, mine)
+            try:
+                await self._pass_on(exchange, answer, session, key, mine)
+            finally:
+                answer.abort()  # if the client has gone in the middle of it; harmless after the end
         except UpstreamError as error:
             session.fail(body, "")
             raise upstream_down(error, key, is_greeting=is_greeting) from None
@@ -148,7 +153,10 @@ class Through:
             answer = await self._call(method, exchange, None)
             if answer.status == 404 or (method == b"DELETE" and answer.status < 300):
                 self._forget(exchange)
-            await self._pass_on(exchange, answer, session, b"", [])
+            try:
+                await self._pass_on(exchange, answer, session, b"", [])
+            finally:
+                answer.abort()
         except UpstreamError as error:
             raise upstream_down(error, b"", is_greeting=False) from None
 

@@ -1,0 +1,224 @@
+"""Every key of `server:`, and those of a server behind HTTP, changes what `headgate serve` does (see test_keys.py)."""
+
+import json
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.http.processes import is_alive
+from tests.http.raw_upstream import Called, raw_upstream
+from tests.http.serving import FAULTY, PATIENCE, Serving, serve, text_of, wait_until
+from tests.http.wire import Wire, ask, request, wire
+
+Case = Callable[[Path], None]
+CASES: dict[str, Case] = {}
+JSON = b"Content-Type: application/json"
+PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
+HANG = {"jsonrpc": "2.0", "id": "h", "method": "tools/call", "params": {"name": "hang", "arguments": {}}}
+
+
+def case(key: str) -> Callable[[Case], Case]:
+    def add(function: Case) -> Case:
+        CASES[key] = function
+        return function
+
+    return add
+
+
+@contextmanager
+def serving_with(folder: Path, upstream: dict[str, Any] | None = None, **server: Any) -> Iterator[Serving]:
+    """By a file: that a key is read from there is a part of what it is."""
+    path = folder / "headgate.yaml"
+    behind = upstream or {"command": FAULTY[0], "args": FAULTY[1:]}
+    path.write_text(json.dumps({"upstreams": {"one": behind}, "server": {"grace_seconds": 0} | server}))
+    with serve("--config", str(path), command=()) as serving:
+        yield serving
+
+
+def statuses(serving: Serving, *headers: bytes) -> int:
+    return ask(serving, request(b"GET /health", *headers)).status
+
+
+@case("Config.server")
+def _(folder: Path) -> None:
+    with serving_with(folder, json_response=True) as serving:
+        assert serving.client().initialize().headers["content-type"] == "application/json"
+
+
+@case("Server.host")
+def _(folder: Path) -> None:
+    with serving_with(folder, host="127.0.0.2") as serving:
+        with socket.create_connection(("127.0.0.2", serving.port), PATIENCE) as opened:
+            opened.sendall(request(b"GET /health", b"Connection: close"))
+            assert b" 200 " in opened.recv(100)
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", serving.port), PATIENCE)
+
+
+@case("Server.port")
+def _(folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    path = folder / "headgate.yaml"
+    behind = {"command": FAULTY[0], "args": FAULTY[1:]}
+    path.write_text(json.dumps({"upstreams": {"one": behind}, "server": {"port": port}}))
+    with serve("--config", str(path), command=(), port=None) as serving:
+        assert serving.port == port
+        assert statuses(serving) == 200
+
+
+@case("Server.allowed_hosts")
+def _(folder: Path) -> None:
+    with serving_with(folder, allowed_hosts=["gate.example.com"]) as serving:
+        hosts = (b"Host: gate.example.com", b"Host: other.example.com")
+        assert [ask(serving, request(host=host)).status for host in hosts] == [200, 421]
+
+
+@case("Server.allowed_origins")
+def _(folder: Path) -> None:
+    with serving_with(folder, allowed_origins=["https://app.example.com"]) as serving:
+        assert statuses(serving, b"Origin: https://app.example.com") == 200
+        assert statuses(serving, b"Origin: https://example.com") == 403
+
+
+@case("Server.json_response")
+def _(folder: Path) -> None:
+    for given, kind in ((True, "application/json"), (False, "text/event-stream")):
+        with serving_with(folder, json_response=given) as serving:
+            assert serving.client().initialize().headers["content-type"] == kind
+
+
+@case("Server.max_body_bytes")
+def _(folder: Path) -> None:
+    with serving_with(folder, max_body_bytes=2_000) as serving:
+        sizes = [
+            ask(serving, request(b"POST /mcp", JSON, body=PING.ljust(size))).status for size in (2_000, 2_001)
+        ]
+        assert sizes == [400, 413]
+
+
+@case("Server.max_connections")
+def _(folder: Path) -> None:
+    with serving_with(folder, max_connections=2) as serving:
+        wires = [serving._closing.enter_context(Wire(serving.port)) for _ in range(3)]
+        assert wires[0].is_closed()
+        wires[2].send(request())
+        assert wires[2].answer().json["connections"] == 2
+
+
+@case("Server.max_sessions")
+def _(folder: Path) -> None:
+    with serving_with(folder, max_sessions=1) as serving:
+        assert [serving.client().initialize().status for _ in range(2)] == [200, 503]
+
+
+@case("Server.max_processes")
+def _(folder: Path) -> None:
+    with serving_with(folder, max_processes=1) as serving:
+        assert [serving.client().initialize().status for _ in range(2)] == [200, 503]
+
+
+@case("Server.session_idle_seconds")
+def _(folder: Path) -> None:
+    with serving_with(folder, session_idle_seconds=1) as serving:
+        client = serving.client()
+        client.initialize()
+        pid = int(text_of(client.call("pid")))
+        wait_until(lambda: not is_alive(pid), "its end")
+        assert client.post(PING).status == 404
+
+
+@case("Server.session_dropped_seconds")
+def _(folder: Path) -> None:
+    with serving_with(folder, session_dropped_seconds=1) as serving:
+        dropped, quiet = serving.client(), serving.client()
+        dropped.initialize()
+        quiet.initialize()
+        pid = int(text_of(dropped.call("pid")))
+        serving.cut(dropped.begin(HANG))
+        wait_until(lambda: not is_alive(pid), "its end")
+        assert dropped.post(PING).status == 404
+        assert text_of(quiet.call("echo")) == "ok"
+
+
+@case("Server.grace_seconds")
+def _(folder: Path) -> None:
+    """What it says is waited for no longer is seen by the end of a call that has none."""
+    for seconds in (0, 1):
+        with serving_with(folder, grace_seconds=seconds) as serving:
+            client = serving.client()
+            client.initialize()
+            client.begin(HANG)
+            assert serving.stop(signal.SIGTERM) == 0
+            assert f"grace_seconds={seconds:.1f}" in serving.wait_for_line("stopping")
+
+
+# A server behind HTTP
+
+
+@case("Upstream.url")
+def _(folder: Path) -> None:
+    with raw_upstream({}) as upstream, serving_with(folder, {"url": upstream.url + "?x=1"}) as serving:
+        assert text_of(ask(serving, request(b"POST /mcp", JSON, body=PING)).json) == "ok"
+        assert upstream.last("ping").target == "/mcp?x=1"
+
+
+@case("Upstream.transport")
+def _(folder: Path) -> None:
+    """Where the address does not tell, or tells wrong."""
+
+    def stream(called: Called) -> None:
+        called.begin_stream()
+        called.send(b"event: endpoint\ndata: /messages\n\n")
+        called.wait_for_end()
+
+    for path, transport, way in (
+        ("/old", "sse", "GET"),
+        ("/sse", "auto", "GET"),
+        ("/sse", "http", "initialize"),
+        ("/old", "auto", "initialize"),
+    ):
+        with (
+            raw_upstream({"GET": stream}) as upstream,
+            serving_with(
+                folder, {"url": f"http://127.0.0.1:{upstream.port}{path}", "transport": transport}
+            ) as serving,
+            wire(serving) as opened,
+        ):
+            hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
+            opened.send(request(b"POST /mcp", JSON, body=json.dumps(hello).encode()))
+            called = wait_until(lambda known=upstream: known.calls[:1], "a call")[0]
+            assert (called.name, called.target) == (way, path)
+
+
+@case("Upstream.headers")
+def _(folder: Path) -> None:
+    with (
+        raw_upstream({}) as upstream,
+        serving_with(folder, {"url": upstream.url, "headers": {"Authorization": "Bearer ours"}}) as serving,
+    ):
+        given = (JSON, b"Authorization: Bearer theirs")
+        assert ask(serving, request(b"POST /mcp", *given, body=PING)).status == 200
+        assert upstream.last("ping").header("authorization") == "Bearer ours"
+
+
+@case("Upstream.forward_headers")
+def _(folder: Path) -> None:
+    with (
+        raw_upstream({}) as upstream,
+        serving_with(folder, {"url": upstream.url, "forward_headers": ["X-User"]}) as serving,
+    ):
+        given = (JSON, b"X-User: ada", b"X-Other: y")
+        assert ask(serving, request(b"POST /mcp", *given, body=PING)).status == 200
+        called = upstream.last("ping")
+        assert (called.header("x-user"), called.header("x-other")) == ("ada", None)
+
+
+@pytest.mark.parametrize("key", CASES)
+def test_a_key_changes_what_serve_does(key: str, tmp_path: Path) -> None:
+    CASES[key](tmp_path)
