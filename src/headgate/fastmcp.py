@@ -20,7 +20,7 @@ from headgate.engine.cursor import Binding
 from headgate.engine.policy import Policy
 from headgate.errors import ClientError
 from headgate.protection import Protection, process_ring
-from headgate.relay import results
+from headgate.relay import results, written
 from headgate.relay.message import encode
 from headgate.relay.read_tool import definition, read_on
 from headgate.relay.rules import Rules, ToolRule
@@ -184,7 +184,7 @@ class HeadgateMiddleware(ToolInjectionMiddleware):
         bound = partial(results.bound_result, raw, rule, schema=schema)
         bounded = await self._through(raw, tool, rule, bound)
         if bounded is None and rule.annotate:
-            return results.annotated(raw, results.untouched_record(raw, rule))
+            return written.annotated(raw, written.untouched_record(raw, rule))
         return bounded
 
     async def _raise_bounded(self, error: FastMCPError | MCPError, tool: str, rule: ToolRule) -> None:
@@ -194,7 +194,7 @@ class HeadgateMiddleware(ToolInjectionMiddleware):
             raise MCPError.from_error_data(mt.ErrorData.model_validate_json(bounded)) from error
 
     async def _through(
-        self, raw: bytes, tool: str, rule: ToolRule, bound: Callable[[results.Hold], results.Bounded | None]
+        self, raw: bytes, tool: str, rule: ToolRule, bound: Callable[[written.Hold], written.Bounded | None]
     ) -> bytes | None:
         if not rule.reads_everything and not rule.may_be_large(raw):
             return None
@@ -212,7 +212,7 @@ class HeadgateMiddleware(ToolInjectionMiddleware):
             reading = await to_thread.run_sync(read, limiter=self._readers)
         except ClientError as error:
             return ToolResult(content=f"{self.rules.read_tool}: {error}", is_error=True)
-        return _as_tool_result(results.as_tool_result(reading.reply, picture=reading.picture))
+        return _as_tool_result(written.as_tool_result(reading.reply, picture=reading.picture))
 
 
 class _ReadTool(Tool):

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from headgate.config import Config, ContextProtection, Override, Upstream
+from headgate.config.declarations import Server
 from headgate.config.options import keys_of
 from headgate.config.policies import general_rule, overridden
 from headgate.engine.tokens import Estimator
 from headgate.errors import ConfigError
-from headgate.config.declarations import Server
 from tests.config.running import configured, gateway, protection, talk, upstream_yaml
 from tests.http.test_serving_keys import CASES as SERVING_CASES
 from tests.relay.conversation import Conversation, cost, record_of, texts

@@ -10,15 +10,18 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPResponse
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 from tests.config.running import HEADGATE, SERVER, environment
 
+T = TypeVar("T")
 PATIENCE = 60.0
 FAULTY = SERVER
+PATIENT = [sys.executable, "-I", "-S", str(Path(__file__).with_name("patient_server.py"))]
 DEMO = [sys.executable, "-m", "headgate.testing.demo_server"]
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -84,6 +87,10 @@ class Serving:
         return self._closing.enter_context(
             socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
         )
+
+    def keep(self, opened: AbstractContextManager[T]) -> T:
+        """Closed with all the others."""
+        return self._closing.enter_context(opened)
 
     def close_connections(self) -> None:
         self._closing.close()

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import signal
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -141,7 +143,7 @@ def test_what_follows_the_end_of_an_answer_is_not_taken_for_another(serving: Ser
 def dies_in_a_stream(called: Called) -> None:
     called.begin_stream()
     called.send(b'data: {"jsonrpc":"2.0","method":"notifications/message","params":{}}\n\ndata: {"json')
-    called.socket.setsockopt(1, 13, b"\1\0\0\0\0\0\0\0")  # SO_LINGER: ends with a reset
+    called.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")  # a reset
 
 
 @script
@@ -711,18 +713,21 @@ RELEASED = threading.Event()
 
 def test_a_call_under_way_is_answered_before_the_end(upstream: RawUpstream) -> None:
     upstream.scripts["GET"] = hangs_in_a_stream
-    with serve("--upstream", upstream.url, "--set", "grace_seconds=60", command=()) as serving:
-        with wire(serving) as opened, wire(serving) as listening:
-            listening.send(request(b"GET /mcp", b"Accept: text/event-stream", b"Mcp-Session-Id: s"))
-            assert listening.head()[0] == 200
-            opened.send(call("waits"))
-            upstream.last("waits")
-            serving.process.send_signal(15)
-            serving.wait_for_line("stopping")
-            assert serving.process.poll() is None
-            RELEASED.set()
-            assert text_of(opened.answer().json) == "at last"
-            assert serving.process.wait(PATIENCE) == 0
+    with (
+        serve("--upstream", upstream.url, "--set", "grace_seconds=60", command=()) as serving,
+        wire(serving) as opened,
+        wire(serving) as listening,
+    ):
+        listening.send(request(b"GET /mcp", b"Accept: text/event-stream", b"Mcp-Session-Id: s"))
+        assert listening.head()[0] == 200
+        opened.send(call("waits"))
+        upstream.last("waits")
+        serving.process.send_signal(signal.SIGTERM)
+        serving.wait_for_line("stopping")
+        assert serving.process.poll() is None
+        RELEASED.set()
+        assert text_of(opened.answer().json) == "at last"
+        assert serving.process.wait(PATIENCE) == 0
 
 
 def test_a_server_that_is_not_there_is_unavailable_to_whom_it_is_new_and_failing_to_others() -> None:

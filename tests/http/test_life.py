@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from tests.http.serving import (
     FAULTY,
     META,
     PATIENCE,
+    PATIENT,
     LegacyClient,
     Serving,
     modern,
@@ -30,7 +30,6 @@ from tests.http.serving import (
 )
 from tests.http.wire import Wire, request, wire
 
-PATIENT = [sys.executable, "-I", "-S", str(Path(__file__).with_name("patient_server.py"))]
 JSON = b"Content-Type: application/json"
 
 
@@ -69,7 +68,7 @@ class Asking:
 
     def __init__(self, serving: Serving, way: str, message: dict[str, Any]) -> None:
         self.way = way
-        self.wire = serving._closing.enter_context(Wire(serving.port))
+        self.wire = serving.keep(Wire(serving.port))
         headers = [JSON]
         if way == "modern":
             message["params"]["_meta"] = META
@@ -120,7 +119,7 @@ def test_a_call_under_way_is_answered_before_the_end(tmp_path: Path, way: str) -
         *settings(grace_seconds=60), command=[*PATIENT, "--modern"], env={"PATIENT_STARTS": str(starts)}
     ) as serving:
         asking = Asking(serving, way, call("late", "wait", path=str(path)))
-        idle = serving._closing.enter_context(Wire(serving.port))
+        idle = serving.keep(Wire(serving.port))
         idle.send(request())
         assert idle.answer().status == 200
         wait_until(lambda: _is_asked(serving, path, starts), "the call")
@@ -169,7 +168,7 @@ def test_open_streams_do_not_hold_up_the_end() -> None:
     with serve(*settings(grace_seconds=60), command=[*PATIENT, "--modern"]) as serving:
         client = opened(serving)
         pids = {pid_of(client)}
-        standing, listening, old = (serving._closing.enter_context(Wire(serving.port)) for _ in range(3))
+        standing, listening, old = (serving.keep(Wire(serving.port)) for _ in range(3))
         session = b"Mcp-Session-Id: " + client.session.encode()
         standing.send(request(b"GET /mcp", session, b"Accept: text/event-stream"))
         old.send(request(b"GET /sse"))
@@ -525,7 +524,7 @@ def test_many_that_ask_at_once_start_one_server(tmp_path: Path) -> None:
             serve(command=[*PATIENT, *flags], env={"PATIENT_STARTS": str(starts)}) as serving,
             ThreadPoolExecutor(16) as pool,
         ):
-            connections = [serving._closing.enter_context(closing(serving.connect())) for _ in range(16)]
+            connections = [serving.connect() for _ in range(16)]
             asked = pool.map(lambda one: modern(serving, "tools/list", connection=one).status, connections)
             assert set(asked) == {200 if flags else 404}
             assert len(starts.read_text().split()) == 1

@@ -12,7 +12,7 @@ import pytest
 
 from tests.http.processes import is_alive
 from tests.http.raw_upstream import Called, raw_upstream
-from tests.http.serving import FAULTY, PATIENCE, Serving, serve, text_of, wait_until
+from tests.http.serving import FAULTY, PATIENCE, PATIENT, Serving, next_event, serve, text_of, wait_until
 from tests.http.wire import Wire, ask, request, wire
 
 Case = Callable[[Path], None]
@@ -105,7 +105,7 @@ def _(folder: Path) -> None:
 @case("Server.max_connections")
 def _(folder: Path) -> None:
     with serving_with(folder, max_connections=2) as serving:
-        wires = [serving._closing.enter_context(Wire(serving.port)) for _ in range(3)]
+        wires = [serving.keep(Wire(serving.port)) for _ in range(3)]
         assert wires[0].is_closed()
         wires[2].send(request())
         assert wires[2].answer().json["connections"] == 2
@@ -148,14 +148,22 @@ def _(folder: Path) -> None:
 
 @case("Server.grace_seconds")
 def _(folder: Path) -> None:
-    """What it says is waited for no longer is seen by the end of a call that has none."""
-    for seconds in (0, 1):
-        with serving_with(folder, grace_seconds=seconds) as serving:
+    """What comes after the signal, and before the grace is over, is still an answer."""
+    for seconds, is_answered in ((60, True), (0, False)):
+        path = folder / f"now{seconds}"
+        behind = {"command": PATIENT[0], "args": PATIENT[1:]}
+        with serving_with(folder, behind, grace_seconds=seconds) as serving:
             client = serving.client()
             client.initialize()
-            client.begin(HANG)
-            assert serving.stop(signal.SIGTERM) == 0
-            assert f"grace_seconds={seconds:.1f}" in serving.wait_for_line("stopping")
+            params = {"name": "wait", "arguments": {"path": str(path)}}
+            response = client.begin({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+            assert next_event(response)["data"] == ""
+            serving.process.send_signal(signal.SIGTERM)
+            serving.wait_for_line("stopping")
+            if is_answered:
+                path.touch()
+                assert text_of(json.loads(next_event(response)["data"])) == "at last"
+            assert serving.process.wait(PATIENCE) == 0
 
 
 # A server behind HTTP

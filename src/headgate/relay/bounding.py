@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from headgate.engine.policy import Policy
     from headgate.engine.reply import Reply
     from headgate.protection import Protection
-    from headgate.relay.results import Bounded
+    from headgate.relay.written import Bounded
 
 _ENVELOPE_BYTES: Final = 2_000
 _TASKS: Final = "tasks/get"
@@ -53,7 +53,7 @@ class Bounding:
         return [Work(partial(self._result, message, rules, tool, line, modern=modern), len(line))]
 
     def _result(self, message: Message, rules: Rules, tool: str, line: Line, *, modern: bool) -> list[Action]:
-        from headgate.relay import results
+        from headgate.relay import results, written
 
         rule = rules.of(tool)
         schema = self._catalog.schemas.get(tool, b"")
@@ -62,8 +62,8 @@ class Bounding:
         if bounded is not None:
             return [_noted(bounded, tool, len(line)), ToClient(rpc.answer(key, bounded.raw))]
         if rule.annotate and bytes(raw[:1]) == b"{":
-            record = results.untouched_record(bytes(raw), rule)
-            return [ToClient(rpc.answer(key, results.annotated(raw, record)))]
+            record = written.untouched_record(bytes(raw), rule)
+            return [ToClient(rpc.answer(key, written.annotated(raw, record)))]
         if len(line) - len(raw) > _ENVELOPE_BYTES:
             # What stands beside a result is nothing a client should read.
             return [ToClient(rpc.answer(key, raw))]
@@ -106,11 +106,11 @@ class Bounding:
         """The caller waits for it, so the caller gets it: as a text, which can be read on if it is long."""
         note = Note("unreadable_answer", {"bytes": len(line), "reason": reason[:200]}, "warning")
         if call.method == "tools/call":
-            from headgate.relay import results
+            from headgate.relay.written import as_tool_result
 
             reply = self._hold(call.rules, call.tool)(bytes(line), call.rules.of(call.tool).policy)
             if reply is not None:
-                result = results.as_tool_result(reply, {"isError": b"true"})
+                result = as_tool_result(reply, {"isError": b"true"})
                 return [note, ToClient(rpc.answer(call.id, result))]
         text = f"the upstream's answer is not valid JSON ({reason[:200]})"
         return [note, ToClient(rpc.failure(call.id, rpc.UPSTREAM_GONE, text), is_ours=True)]
@@ -137,7 +137,7 @@ class Bounding:
         return [note, ToClient(rpc.answer(message.key, result))]
 
     def _reading(self, arguments: msgspec.Raw, rules: Rules, *, modern: bool) -> tuple[bytes, Note]:
-        from headgate.relay.results import as_tool_result
+        from headgate.relay.written import as_tool_result
 
         try:
             given = msgspec.json.decode(arguments, type=dict[str, Any]) if arguments is not NOTHING else {}

@@ -87,7 +87,7 @@ def read_on(
 def _picture(raw: bytes, policy: "Policy") -> "tuple[Reply, bytes] | None":
     """A held image that a path leads to, if it fits under the cap."""
     from headgate.engine.reply import Notice, Reply, budget_fields
-    from headgate.relay.results import without_data
+    from headgate.relay.last_look import without_data
     from headgate.relay.slots import block_slot, resource_slot
 
     if raw[:1] != b"{":

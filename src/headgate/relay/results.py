@@ -4,16 +4,16 @@ What is light stays where it was; what is heavy is held and its place taken by a
 structure is held as it is, so that a walk gives back just that; several are held as one JSON document.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from collections.abc import Callable
+from typing import Final, Literal
 
 import msgspec
 
 from headgate.engine.policy import Policy
-from headgate.engine.reply import Reply, budget_fields
+from headgate.engine.reply import Reply
 from headgate.relay import keeping
 from headgate.relay.choice import Choice, choose, for_schema
+from headgate.relay.last_look import hold_whole, is_under_cap
 from headgate.relay.message import Json, encode, quoted, text_of
 from headgate.relay.rules import ToolRule
 from headgate.relay.slots import (
@@ -28,10 +28,7 @@ from headgate.relay.slots import (
     resource_slot,
     with_member,
 )
-
-RECORD: Final = "headgate/result"
-Hold = Callable[[bytes, Policy], Reply | None]
-"""Keeps a document and gives the first reply about it; None if it fits as it is."""
+from headgate.relay.written import LIGHT_BYTES, Bounded, Hold, as_tool_result, clean, text_block, with_record
 
 _APART: Final = frozenset(
     (
@@ -47,14 +44,7 @@ _APART: Final = frozenset(
     )
 )
 """Members that are slots of their own, or that no model reads. `_meta` is for the client alone."""
-_LIGHT_BYTES: Final = 200
 _BARE: Final = frozenset(("type", "text"))
-
-
-@dataclass(frozen=True, slots=True)
-class Bounded:
-    raw: bytes
-    reply: Reply
 
 
 def bound_result(
@@ -75,10 +65,10 @@ def bound_result(
     try:
         bounded = _by_shape(dict(members), rule, hold, schema)
     except Exception:  # noqa: BLE001  # the boundary of one answer: it must not cost the others theirs
-        return _hold_whole(members, rule, hold, schema)
-    if _is_under_cap(bounded, members, rule.policy):
+        return hold_whole(members, rule, hold, schema)
+    if is_under_cap(bounded, members, rule.policy):
         return bounded
-    return _hold_whole(members, rule, hold, schema)
+    return hold_whole(members, rule, hold, schema)
 
 
 class _PlainBlock(msgspec.Struct, forbid_unknown_fields=True):
@@ -125,93 +115,6 @@ def _by_shape(members: dict[str, Json], rule: ToolRule, hold: Hold, schema: byte
     return _bound_tool_result(members, rule, hold, schema)
 
 
-def _is_under_cap(bounded: Bounded | None, members: Mapping[str, Json], policy: Policy) -> bool:
-    """The last look, at everything a model could be shown: all but `_meta`, the data of pictures, and `ui://` pages."""
-    counted = 0
-    if bounded is not None:
-        counted = bounded.reply.record["estimatedTokens"]
-        members = open_object(bounded.raw) or {}
-        own = (quoted(bounded.reply.notice), quoted(bounded.reply.payload), quoted(bounded.reply.text))
-        texts = frozenset(own)
-    else:
-        texts = frozenset[bytes]()
-    rest = b"\n".join(_shown(members, texts))
-    if counted + policy.estimator.bound_of(rest) <= policy.hard_cap:
-        return True
-    return len(rest) <= 8 * policy.hard_cap and counted + policy.estimator.ceiling(rest) <= policy.hard_cap
-
-
-def _shown(members: Mapping[str, Json], own: frozenset[bytes]) -> Iterator[Json]:
-    """What of an answer counts, besides our own texts, which are counted already."""
-    for name, value in members.items():
-        if name == "_meta":
-            continue
-        yield name.encode("utf-8", "replace")
-        make = _SLOT_MAKERS.get(name)
-        blocks = open_list(value) if make is not None else None
-        if name == "result" and "taskId" in members:
-            yield from _shown(open_object(value) or {}, own)
-            continue
-        if make is None or blocks is None:
-            yield value
-            continue
-        for raw in blocks:
-            slot = make(raw)
-            if slot.is_plain and quoted(slot.text.decode("utf-8", "replace")) in own:
-                yield close_object(
-                    {key: inner for key, inner in (open_object(raw) or {}).items() if key != "text"}
-                )
-            elif slot.media_tokens:
-                yield without_data(raw)
-            elif not slot.is_app:
-                yield raw
-
-
-def without_data(raw: Json) -> bytes:
-    members = open_object(raw) or {}
-    for name in ("resource", "content"):
-        if members.get(name, b"")[:1] == b"{":
-            members[name] = without_data(members[name])
-    return close_object({name: value for name, value in members.items() if name not in ("data", "blob")})
-
-
-_SLOT_MAKERS: Final[dict[str, Callable[[Json], Slot]]] = {
-    "content": block_slot,
-    "contents": resource_slot,
-    "messages": message_slot,
-}
-
-
-def _hold_whole(members: Mapping[str, Json], rule: ToolRule, hold: Hold, schema: bytes) -> Bounded | None:
-    """All of an answer as one JSON document, and in its place a plain one of its kind."""
-    document = close_object({name: value for name, value in members.items() if name != "_meta"})
-    reply = hold(document, rule.policy)
-    if reply is None:
-        return None
-    kept: dict[str, Json] = {
-        name: value for name, value in members.items() if name in _KEPT_WHOLE and len(value) <= _LIGHT_BYTES
-    }
-    text = quoted(reply.text)
-    if "content" not in members and "contents" in members:
-        kept["contents"] = close_list(
-            [b'{"uri":"headgate:held","mimeType":"text/plain","text":' + text + b"}"]
-        )
-    elif "content" not in members and "messages" in members:
-        kept["messages"] = close_list([b'{"role":"user","content":{"type":"text","text":' + text + b"}}"])
-    elif "content" not in members and "taskId" in members:
-        kept["result"] = as_tool_result(reply)
-    else:
-        kept["content"] = close_list([_text_block(reply.notice), _text_block(reply.payload)])
-        if rule.output_schema != "drop" and (schema or "structuredContent" in members):
-            kept["isError"] = b"true"  # a client that was promised structured data takes nothing else
-    if "_meta" in members:
-        kept["_meta"] = members["_meta"]
-    return Bounded(_with_record(kept, reply), reply)
-
-
-_KEPT_WHOLE: Final = frozenset(("isError", "resultType", "ttlMs", "cacheScope", "taskId", "status"))
-
-
 def looks_like_answer(raw: Json) -> bool:
     """Whether the answer to an unknown request has the shape of one that must be bounded."""
     members = open_object(raw) or {}
@@ -241,7 +144,7 @@ def _bound_tool_result(members: dict[str, Json], rule: ToolRule, hold: Hold, sch
     slots += [
         Slot(name, False, value, bytes(value))
         for name, value in members.items()
-        if name not in _APART and len(value) > _LIGHT_BYTES
+        if name not in _APART and len(value) > LIGHT_BYTES
     ]
     choice = choose(slots, policy, same)
     reply = choice and hold(choice.document, choice.policy)
@@ -256,14 +159,14 @@ def _bound_tool_result(members: dict[str, Json], rule: ToolRule, hold: Hold, sch
                 for at, slot in enumerate(slots)
                 if slot.member == "content" and at not in choice.held
             ]
-            members["content"] = close_list([_text_block(reply.notice), *light])
+            members["content"] = close_list([text_block(reply.notice), *light])
             members["structuredContent"] = kept
-            return Bounded(_with_record(members, reply), reply)
+            return Bounded(with_record(members, reply), reply)
         members["isError"] = b"true"
     _replace_content(members, slots, choice, reply)
     if is_kept and rule.output_schema == "relax":
-        members["structuredContent"] = encode({"notice": reply.notice, "payload": _clean(reply.payload)})
-    return Bounded(_with_record(members, reply), reply)
+        members["structuredContent"] = encode({"notice": reply.notice, "payload": clean(reply.payload)})
+    return Bounded(with_record(members, reply), reply)
 
 
 def _what_repeats(slots: list[Slot], structured: Json) -> tuple[bytes, frozenset[int]] | None:
@@ -282,7 +185,7 @@ def _what_repeats(slots: list[Slot], structured: Json) -> tuple[bytes, frozenset
 
 
 def _replace_content(members: dict[str, Json], slots: list[Slot], choice: Choice, reply: Reply) -> None:
-    payload = shown = _text_block(reply.payload)
+    payload = shown = text_block(reply.payload)
     content: list[Json] = []
     later: list[Json] = []
     placed = False
@@ -296,7 +199,7 @@ def _replace_content(members: dict[str, Json], slots: list[Slot], choice: Choice
             elif not is_held:
                 content.append(slot.raw)
         elif slot.member == "structuredContent" and not is_held:
-            later.append(_text_block(slot.text.decode("utf-8", "replace")))
+            later.append(text_block(slot.text.decode("utf-8", "replace")))
         elif is_held:
             members.pop(slot.member, None)
     if not placed:
@@ -304,7 +207,7 @@ def _replace_content(members: dict[str, Json], slots: list[Slot], choice: Choice
     # Structured data is what some clients show instead of the text: beside a reduced answer it would hide the notice.
     members.pop("structuredContent", None)
     reply.record["payloadBlock"] = 1 + content.index(shown)
-    members["content"] = close_list([_text_block(reply.notice), *content, *later])
+    members["content"] = close_list([text_block(reply.notice), *content, *later])
 
 
 # Resources, prompts, tasks
@@ -337,7 +240,7 @@ def _bound_listed(
     if first > 0:
         written.insert(0, write(slots[first], reply.notice))
     members[name] = close_list(written)
-    return Bounded(_with_record(members, reply), reply)
+    return Bounded(with_record(members, reply), reply)
 
 
 def _as_resource(slot: Slot, text: str) -> bytes:
@@ -348,7 +251,7 @@ def _as_resource(slot: Slot, text: str) -> bytes:
 
 
 def _as_message(slot: Slot, text: str) -> bytes:
-    return with_member(slot.raw, "content", _text_block(text))
+    return with_member(slot.raw, "content", text_block(text))
 
 
 def _bound_task(members: dict[str, Json], rule: ToolRule, hold: Hold) -> Bounded | None:
@@ -372,12 +275,12 @@ def bound_error(raw: Json, rule: ToolRule, hold: Hold, beside: Json = b"") -> Bo
         rest = sum(
             len(name) + len(value) for name, value in members.items() if name not in ("message", "data")
         )
-        if rest <= _LIGHT_BYTES:
+        if rest <= LIGHT_BYTES:
             return bounded
     except Exception:  # noqa: BLE001, S110  # the boundary of one answer, as above
         pass
     reply = hold(bytes(raw), rule.policy)
-    return reply and Bounded(encode({"code": -32603, "message": _clean(reply.text)}), reply)
+    return reply and Bounded(encode({"code": -32603, "message": clean(reply.text)}), reply)
 
 
 def _bound_error(raw: Json, rule: ToolRule, hold: Hold, beside: Json) -> Bounded | None:
@@ -411,39 +314,3 @@ def _bound_scalar(raw: Json, policy: Policy, hold: Hold) -> Bounded | None:
     if reply is None:
         return None
     return Bounded(as_tool_result(reply), reply)
-
-
-def as_tool_result(reply: Reply, extra: Mapping[str, Json] | None = None, picture: bytes = b"") -> bytes:
-    """A reply as the result of a call; a picture stands in the place of its payload."""
-    reply.record["payloadBlock"] = 1
-    content = close_list([_text_block(reply.notice), picture or _text_block(reply.payload)])
-    return _with_record({"content": content, **(extra or {})}, reply)
-
-
-# Writing
-
-
-def _text_block(text: str) -> bytes:
-    return b'{"type":"text","text":' + quoted(text) + b"}"
-
-
-def _clean(text: str) -> str:
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-def _with_record(members: dict[str, Json], reply: Reply) -> bytes:
-    return annotated(close_object(members), reply.record)
-
-
-def annotated(raw: Json, record: dict[str, Any]) -> bytes:
-    """The answer with a record for programs in its `_meta`, beside what stands there."""
-    members = open_object(raw) or {}
-    meta = open_object(members.get("_meta", b"{}")) or {}
-    members["_meta"] = close_object({**meta, RECORD: encode(record)})
-    return close_object(members)
-
-
-def untouched_record(raw: bytes, rule: ToolRule) -> dict[str, Any]:
-    """What `annotate` puts on an answer that goes out as it came."""
-    tokens = rule.policy.estimator.count(raw)
-    return {"kind": "untouched"} | budget_fields(tokens, rule.policy.list_threshold)

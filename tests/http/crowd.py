@@ -1,0 +1,379 @@
+"""Clients that each know one secret, cost little, and look at every byte they get for the secrets of others."""
+
+import asyncio
+import json
+import random
+import re
+from collections.abc import AsyncIterator
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.http.serving import META, parse_events
+from tests.relay.replies import following
+
+PATIENCE = 120.0
+MODERN = "2026-07-28"
+LOG_LEVEL = "io.modelcontextprotocol/logLevel"
+CALLED_OFF = -32800
+LEGACY = "2025-11-25"
+_SECRET = re.compile(rb"secret-[0-9a-f]{16}")
+_CALL = re.compile(rb"call-(\d+)")
+_LARGE_ROWS = 80
+
+Message = dict[str, Any]
+
+
+@dataclass
+class Response:
+    """An answer whose body may still be coming."""
+
+    status: int
+    headers: dict[str, str]
+    _reader: asyncio.StreamReader
+
+    async def body(self) -> bytes:
+        return b"".join([piece async for piece in self._pieces()])
+
+    async def _pieces(self) -> AsyncIterator[bytes]:
+        if self.headers.get("transfer-encoding") != "chunked":
+            yield await self._reader.readexactly(int(self.headers["content-length"]))
+            return
+        while size := int(await self._reader.readuntil(b"\r\n"), 16):
+            yield await self._reader.readexactly(size)
+            await self._reader.readexactly(2)
+        await self._reader.readexactly(2)
+
+    async def events(self) -> AsyncIterator[dict[str, str]]:
+        """Each as soon as it is whole."""
+        buffer = b""
+        async with aclosing(self._pieces()) as pieces:
+            async for piece in pieces:
+                *whole, buffer = (buffer + piece).split(b"\n\n")
+                for block in whole:
+                    for event in parse_events(block.decode()):
+                        yield event
+
+
+class Wire:
+    """A connection; a new one when it was cut."""
+
+    def __init__(self, port: int, path: str) -> None:
+        self._port, self._path = port, path
+        self._reader: asyncio.StreamReader | None = None
+        self._writer: asyncio.StreamWriter | None = None
+
+    async def begin(self, method: str, headers: dict[str, str], message: Message | None = None) -> Response:
+        if self._reader is None or self._writer is None or self._reader.at_eof():
+            await self.cut()
+            self._reader, self._writer = await asyncio.open_connection(
+                "127.0.0.1", self._port, limit=16 << 20
+            )
+        body = json.dumps(message).encode() if message is not None else b""
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        head = f"{method} {self._path} HTTP/1.1\r\nhost: 127.0.0.1\r\n{lines}content-length: {len(body)}\r\n\r\n"
+        self._writer.write(head.encode() + body)
+        first, *rest = (await self._reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        pairs = (line.partition(":") for line in rest if line)
+        found = {name.lower(): value.strip() for name, _, value in pairs}
+        return Response(int(first.split()[1]), found, self._reader)
+
+    async def cut(self) -> None:
+        """As a dying network does it."""
+        if self._writer is not None:
+            self._writer.transport.abort()
+            with suppress(ConnectionError):
+                await self._writer.wait_closed()
+        self._reader = self._writer = None
+
+
+@dataclass
+class Tally:
+    """What became of all calls."""
+
+    answered: int = 0
+    called_off: int = 0
+    cut: int = 0
+    reduced: int = 0
+    resumed: int = 0
+    notifications: int = 0
+
+    @property
+    def calls(self) -> int:
+        return self.answered + self.called_off + self.cut
+
+
+@dataclass
+class Someone:
+    """A client of either era."""
+
+    port: int
+    path: str
+    dice: random.Random
+    tally: Tally
+    secret: str = ""
+    wire: Wire = field(init=False)
+    side: Wire = field(init=False)
+    """For what is said while the other waits."""
+
+    def __post_init__(self) -> None:
+        self.secret = f"secret-{self.dice.getrandbits(64):016x}"
+        self.wire, self.side = Wire(self.port, self.path), Wire(self.port, self.path)
+
+    async def close(self) -> None:
+        await self.wire.cut()
+        await self.side.cut()
+
+    def check(self, data: bytes, call: int | None = None) -> None:
+        """Nothing of anybody else, and nothing of another call."""
+        assert set(_SECRET.findall(data)) <= {self.secret.encode()}, (self.secret, data[:2_000])
+        if call is not None:
+            assert {int(found) for found in _CALL.findall(data)} == {call}, (call, data[:2_000])
+
+    async def hear(self, response: Response, call: int, key: int) -> tuple[list[Message], list[str]]:
+        """All messages of a response, looked at, and the ids of their events."""
+        assert response.status == 200, (response.status, await response.body())
+        if response.headers["content-type"] == "application/json":
+            messages, ids = [json.loads(await response.body())], []
+        else:
+            events = [event async for event in response.events()]
+            messages = [json.loads(event["data"]) for event in events if event.get("data")]
+            ids = [event.get("id", "") for event in events]
+        for message in messages:
+            self._look_at(message, call, key)
+        return messages, ids
+
+    def _look_at(self, message: Message, call: int, key: int) -> None:
+        is_answer = "result" in message
+        self.check(json.dumps(message).encode(), call if is_answer else None)
+        if is_answer or "error" in message:
+            assert message["id"] == key, message
+        else:
+            self.tally.notifications += 1
+            if message["method"] == "notifications/progress":
+                assert message["params"]["progressToken"] == key, message
+
+    def settle(self, messages: list[Message], key: int) -> Message:
+        """The one answer among them."""
+        (answer,) = (message for message in messages if "method" not in message)
+        assert answer["id"] == key
+        if "result" in answer:
+            assert not answer["result"].get("isError"), answer
+            assert self.secret in json.dumps(answer), answer
+            self.tally.answered += 1
+        else:
+            assert answer["error"]["code"] == CALLED_OFF, answer
+            self.tally.called_off += 1
+        return answer
+
+    def arguments(self, call: int, **more: Any) -> Message:
+        return {"call": call, "delay": self.dice.random() * 0.004} | more
+
+
+class Shaker(Someone):
+    """Of the older era: a session, and ids that count up the same for everybody."""
+
+    session = ""
+
+    def headers(self, **more: str) -> dict[str, str]:
+        usual = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+        known = {"mcp-session-id": self.session, "mcp-protocol-version": LEGACY} if self.session else {}
+        return usual | known | {name.replace("_", "-"): value for name, value in more.items()}
+
+    async def open(self) -> None:
+        who = {"name": self.secret, "version": "1"}
+        params = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": who}
+        greeting = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}
+        response = await self.wire.begin("POST", self.headers(), greeting)
+        self.check(await response.body())
+        assert response.status == 200
+        self.session = response.headers["mcp-session-id"]
+        await self.say(self.wire, "notifications/initialized", {})
+
+    async def say(self, wire: Wire, method: str, params: Message) -> None:
+        response = await wire.begin(
+            "POST", self.headers(), {"jsonrpc": "2.0", "method": method, "params": params}
+        )
+        self.check(await response.body())
+        assert response.status == 202
+
+    async def leave(self) -> None:
+        response = await self.wire.begin("DELETE", self.headers())
+        await response.body()
+        assert response.status in (200, 204, 405)
+
+    async def begin(self, call: int, key: int, tool: str = "tell", **given: Any) -> Response:
+        arguments = given if tool != "tell" else self.arguments(call, **given)
+        params = {"name": tool, "arguments": arguments, "_meta": {"progressToken": key}}
+        message = {"jsonrpc": "2.0", "id": key, "method": "tools/call", "params": params}
+        return await self.wire.begin("POST", self.headers(), message)
+
+    async def call(self, call: int, **given: Any) -> Message:
+        key = 10 * call
+        messages, _ = await self.hear(await self.begin(call, key, **given), call, key)
+        answer = self.settle(messages, key)
+        if given.get("rows"):
+            self.tally.reduced += 1
+            cursor = following(answer["result"])
+            more, _ = await self.hear(
+                await self.begin(call, key + 1, "headgate_read", cursor=cursor), call, key + 1
+            )
+            assert [one["id"] for one in more] == [key + 1]
+        return answer
+
+    async def call_off(self, call: int, *, hangs: bool) -> None:
+        """A call that never ends, or one that may just have ended."""
+        key = 10 * call
+        hearing = asyncio.create_task(self._hear_one(call, key, hangs=hangs))
+        await asyncio.sleep(self.dice.random() * 0.004)
+        await self.say(self.side, "notifications/cancelled", {"requestId": key})
+        messages, _ = await hearing
+        answer = self.settle(messages, key)
+        assert not hangs or "error" in answer
+
+    async def _hear_one(self, call: int, key: int, *, hangs: bool) -> tuple[list[Message], list[str]]:
+        return await self.hear(await self.begin(call, key, hangs=hangs, steps=2), call, key)
+
+    async def break_off(self, call: int, *, resumes: bool) -> None:
+        """Cut in the middle; whoever comes back gets the rest, and its answer once."""
+        key = 10 * call
+        response = await self.begin(call, key, steps=3)
+        seen: list[Message] = []
+        last = ""
+        wanted = self.dice.randrange(1, 4)
+        async with aclosing(response.events()) as events:
+            async for event in events:
+                last = event.get("id", last)
+                if event.get("data"):
+                    seen.append(json.loads(event["data"]))
+                wanted -= 1
+                if not wanted:
+                    break
+        await self.wire.cut()
+        for message in seen:
+            self._look_at(message, call, key)
+        if not resumes:
+            self.tally.cut += 1
+            return
+        again = await self.wire.begin("GET", self.headers(last_event_id=last, accept="text/event-stream"))
+        more, _ = await self.hear(again, call, key)
+        steps = [one["params"]["progress"] for one in seen + more if "method" in one]
+        assert steps == [1, 2, 3]
+        self.settle(seen + more, key)
+        self.tally.resumed += 1
+
+    async def act(self, call: int) -> None:
+        """One call, in one of the ways calls go."""
+        match self.dice.randrange(100):
+            case number if number < 55:
+                await self.call(call)
+            case number if number < 70:
+                await self.call(call, steps=2, logs=True)
+            case number if number < 75:
+                await self.call(call, rows=_LARGE_ROWS)
+            case number if number < 85:
+                await self.call_off(call, hangs=number < 80)
+            case number:
+                await self.break_off(call, resumes=number < 95)
+
+
+class Passer(Shaker):
+    """The same in front of a server that keeps no streams for those who come back."""
+
+    async def break_off(self, call: int, *, resumes: bool) -> None:
+        await super().break_off(call, resumes=False)
+
+
+class Single(Someone):
+    """Of the newer era: everybody calls everything 1."""
+
+    async def open(self) -> None:
+        """There is nothing to open."""
+
+    async def leave(self) -> None:
+        """Nor to close."""
+
+    async def begin(self, call: int, tool: str = "tell", meta: Message | None = None, **given: Any) -> Response:
+        arguments = given if tool != "tell" else self.arguments(call, secret=self.secret, **given)
+        meta = META | {"progressToken": 1} | (meta or {})
+        params = {"name": tool, "arguments": arguments, "_meta": meta}
+        headers = {
+            "content-type": "application/json",
+            "accept": "application/json, text/event-stream",
+            "mcp-protocol-version": MODERN,
+            "mcp-method": "tools/call",
+            "mcp-name": tool,
+        }
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        return await self.wire.begin("POST", headers, message)
+
+    async def call(self, call: int, **given: Any) -> None:
+        messages, _ = await self.hear(await self.begin(call, **given), call, 1)
+        answer = self.settle(messages, 1)
+        if given.get("rows"):
+            self.tally.reduced += 1
+            cursor = following(answer["result"])
+            more, _ = await self.hear(await self.begin(call, "headgate_read", cursor=cursor), call, 1)
+            assert [one["id"] for one in more] == [1]
+
+    async def hang_up(self, call: int, *, meta: Message, **given: Any) -> None:
+        """Which is how a request is called off in this era."""
+        begun = asyncio.create_task(self.begin(call, meta=meta, hangs=True, **given))
+        await asyncio.wait({begun}, timeout=self.dice.random() * 0.006)
+        begun.cancel()
+        await asyncio.wait({begun})
+        await self.wire.cut()
+        self.tally.cut += 1
+
+    async def act(self, call: int) -> None:
+        logs = {LOG_LEVEL: "info"}
+        match self.dice.randrange(100):
+            case number if number < 55:
+                await self.call(call)
+            case number if number < 75:
+                await self.call(call, steps=2)
+            case number if number < 80:
+                await self.call(call, rows=_LARGE_ROWS)
+            case number if number < 90:
+                await self.hang_up(call, meta={}, steps=2)
+            case number if number < 97:
+                await self.call(call, logs=True, meta=logs)
+            case _:
+                await self.hang_up(call, logs=True, meta=logs)
+
+
+async def crowd(
+    people: list[Someone], calls: int, *, listening: int = 0
+) -> None:
+    """Everybody at once; the first of them also listen for what is said to them unasked."""
+    async with asyncio.timeout(PATIENCE * 3):
+        await asyncio.gather(*(one.open() for one in people))
+        ears = [asyncio.create_task(_listen(one)) for one in people[:listening]]
+        await asyncio.gather(*(_act(one, calls // len(people)) for one in people))
+        for ear in ears:
+            assert not ear.done() or ear.exception() is None
+            ear.cancel()
+        if ears:
+            await asyncio.wait(ears)
+        for one in people:
+            await one.leave()
+            await one.close()
+
+
+async def _act(one: Someone, calls: int) -> None:
+    for call in range(1, calls + 1):
+        await one.act(call)
+
+
+async def _listen(one: Someone) -> None:
+    wire = Wire(one.port, one.path)
+    try:
+        assert isinstance(one, Shaker)
+        response = await wire.begin("GET", one.headers(accept="text/event-stream"))
+        assert response.status == 200
+        async with aclosing(response.events()) as events:
+            async for event in events:
+                one.check(json.dumps(event).encode())
+                assert '"id"' not in event.get("data", ""), event
+    finally:
+        await wire.cut()
