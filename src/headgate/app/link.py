@@ -50,6 +50,8 @@ class Link:
         """Why there is no upstream, if there is none."""
         self._tasks = Tasks()
         self._is_ending = False
+        self._patience: asyncio.TimerHandle | None = None
+        """With a server that was greeted and has not answered."""
         self.was_up = False
         self.greeted: asyncio.Future[bytes] | None = None
         """If somebody waits for the answer to the handshake that the session was primed with."""
@@ -65,6 +67,8 @@ class Link:
 
     async def end(self, grace_seconds: float) -> None:
         self._is_ending = True
+        if self._patience is not None:
+            self._patience.cancel()
         if self._starting is not None:
             # A server that is just being started would outlive us.
             await self._tasks.finish(_STARTING_SECONDS)
@@ -228,7 +232,9 @@ class Link:
         if not any(self.session.is_greeting_of_client(action.data) for action in waiting):
             self.do(self.session.revive())
         self.do(self.session.hold_back(list(waiting)))
-        asyncio.get_running_loop().call_later(_GREETING_SECONDS, self._check_greeting, self._upstream)
+        if self.session.is_greeting:
+            loop = asyncio.get_running_loop()
+            self._patience = loop.call_later(_GREETING_SECONDS, self._check_greeting, self._upstream)
 
     def _check_greeting(self, upstream: Channel) -> None:
         if self._upstream is upstream and self.session.is_greeting:
