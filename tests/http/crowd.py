@@ -12,7 +12,7 @@ from typing import Any
 from tests.http.serving import META, parse_events
 from tests.relay.replies import following
 
-PATIENCE = 120.0
+PATIENCE = 15.0
 MODERN = "2026-07-28"
 LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 CALLED_OFF = -32800
@@ -346,7 +346,7 @@ async def crowd(
     people: list[Someone], calls: int, *, listening: int = 0
 ) -> None:
     """Everybody at once; the first of them also listen for what is said to them unasked."""
-    async with asyncio.timeout(PATIENCE * 3):
+    async with asyncio.timeout(PATIENCE):
         await asyncio.gather(*(one.open() for one in people))
         ears = [asyncio.create_task(_listen(one)) for one in people[:listening]]
         await asyncio.gather(*(_act(one, calls // len(people)) for one in people))

@@ -125,7 +125,7 @@ def _(folder: Path) -> None:
 
 @case("Server.session_idle_seconds")
 def _(folder: Path) -> None:
-    with serving_with(folder, session_idle_seconds=1) as serving:
+    with serving_with(folder, session_idle_seconds=1, session_dropped_seconds=1) as serving:
         client = serving.client()
         client.initialize()
         pid = int(text_of(client.call("pid")))

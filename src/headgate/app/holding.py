@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from threading import Lock
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,9 +11,10 @@ if TYPE_CHECKING:
 
 def process_protection(max_result_bytes: int = 0) -> "Callable[[], Protection]":
     """The engine for one process, loaded when the first answer needs it: most sessions never do."""
+    lock = Lock()
 
     @cache
-    def protection() -> "Protection":
+    def make() -> "Protection":
         from headgate.engine.policy import Policy
         from headgate.protection import Protection, process_ring
         from headgate.store import Bounds, MemoryStore
@@ -22,5 +24,9 @@ def process_protection(max_result_bytes: int = 0) -> "Callable[[], Protection]":
         most = max(usual.per_principal_bytes, max_result_bytes)
         bounds = Bounds(most, max(usual.total_bytes, most))
         return Protection(Policy(), process_ring(), MemoryStore(bounds))
+
+    def protection() -> "Protection":
+        with lock:  # two threads that need it first at once must not get two
+            return make()
 
     return protection

@@ -4,10 +4,10 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 from headgate.engine.costs import CostCurve
+from headgate.engine.lazy import lazy
 from headgate.engine.textkind import ENTRY, TextKind, text_kind
 from headgate.engine.tokens import Estimator
 
@@ -62,11 +62,11 @@ class LongText:
             self._curves[estimator] = CostCurve(self.data, estimator)
         return self._curves[estimator]
 
-    @cached_property
+    @lazy
     def kind(self) -> TextKind:
         return text_kind(self.data)
 
-    @cached_property
+    @lazy
     def newlines(self) -> Sequence[int]:
         import numpy as np  # loaded by the first long text only
 
@@ -92,7 +92,7 @@ class LongText:
             return 0
         return int(self.newlines[line - 1]) + 1 if line <= len(self.newlines) else len(self.data)
 
-    @cached_property
+    @lazy
     def _fences(self) -> list[int]:
         if self.kind is not TextKind.MARKDOWN:
             return []
@@ -115,7 +115,7 @@ class LongText:
             return last_line  # inside a fence longer than a chunk
         return _character_cut(self.data, start, limit)
 
-    @cached_property
+    @lazy
     def _ranks(self) -> list[_Rank]:
         ranks = _RANKS[self.kind]
         return [*ranks, *(rank for rank in _LAST_RANKS if rank not in ranks)]

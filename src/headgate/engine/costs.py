@@ -2,11 +2,11 @@
 
 from array import array
 from bisect import bisect_right
-from functools import cached_property
 from itertools import accumulate
 from typing import Final
 
 from headgate.engine.bytepairs import tokens_by_block
+from headgate.engine.lazy import lazy
 from headgate.engine.tokens import Estimator
 
 BLOCK: Final = 256
@@ -26,7 +26,7 @@ class CostCurve:
     def total(self) -> float:
         return self._sums[-1]
 
-    @cached_property
+    @lazy
     def scale(self) -> float:
         return _scale(self._data, self._sums, self._estimator)
 

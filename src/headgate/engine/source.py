@@ -7,13 +7,13 @@ cannot be opened safely (refused JSON, keys too long to stand in a path, nesting
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
-from functools import cached_property
 from operator import sub
 from typing import Final, NamedTuple
 
 from headgate.engine import jsontext
 from headgate.engine.chunk import LongText, Plan
 from headgate.engine.jsontext import Children
+from headgate.engine.lazy import lazy
 from headgate.engine.tokens import Estimator
 from headgate.errors import BadRequest, JsonRefused
 
@@ -101,11 +101,11 @@ class Source:
         self.root = Node(start, start + len(body))
         return self.open(self.root) is not None
 
-    @cached_property
+    @lazy
     def long_text(self) -> LongText:
         return LongText(self.data)
 
-    @cached_property
+    @lazy
     def as_text(self) -> "Source":
         return Text(self.data)
 
@@ -129,7 +129,7 @@ class Source:
         pieces = b"".join(self.data[at : at + width] for at in range(0, len(self.data) - width, step))
         return int(estimator.table(pieces) * len(self.data) / len(pieces))
 
-    @cached_property
+    @lazy
     def focus(self) -> "Focus":
         """Go down from the root as long as one child holds most of what is there."""
         node, pointer = self.root, ""

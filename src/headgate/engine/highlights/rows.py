@@ -5,7 +5,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final
 
 import msgspec
@@ -14,6 +13,7 @@ from headgate.engine.highlights.finding import Finding
 from headgate.engine.highlights.lines import odd_texts
 from headgate.engine.highlights.numbers import outliers
 from headgate.engine.highlights.tables import Rows
+from headgate.engine.lazy import lazy
 
 _MIN_ROWS: Final = 12
 _MAX_COLUMNS: Final = 400
@@ -54,13 +54,13 @@ class _Column:
     """Which rows."""
     values: list[Any]
 
-    @cached_property
+    @lazy
     def kinds(self) -> dict[type, int]:
         """How many values of each type."""
         distinct = set(map(type, self.values))
         return {distinct.pop(): len(self.values)} if len(distinct) == 1 else Counter(map(type, self.values))
 
-    @cached_property
+    @lazy
     def distinct(self) -> int:
         """How many different values; those that are no plain values count as one each."""
         if self.kinds.keys() <= _PLAIN:

@@ -69,7 +69,7 @@ class Doorkeeper:
         loop = asyncio.get_running_loop()
         now = loop.time()
         for connection in [one for one in self._open if one.deadline < now]:
-            connection.drop()
+            connection.expire(now)
         self._sweeping = loop.call_later(_SWEEP_SECONDS, self.start)
 
     def stop(self) -> None:
@@ -129,6 +129,8 @@ class Connection(HttpToolsProtocol):
         """Come since the last piece of a body, or since there is none."""
         self._is_in_head = True
         self._hangups: list[Hangup] = []
+        self._unsent_bytes = 0
+        """When it was looked at last."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(_Corked(transport, self.loop))  # type: ignore[arg-type]
@@ -149,6 +151,14 @@ class Connection(HttpToolsProtocol):
     def is_answering(self) -> bool:
         is_within = self.cycle and self.cycle.response_started and not self.cycle.response_complete
         return bool(is_within or self.transport.get_write_buffer_size())
+
+    def expire(self, now: float) -> None:
+        """Its time is over, unless it still takes what it was answered, however slowly."""
+        before, self._unsent_bytes = self._unsent_bytes, self.transport.get_write_buffer_size()
+        if self._unsent_bytes and self._unsent_bytes != before:
+            self.deadline = now + self.timeout_keep_alive
+        else:
+            self.drop()
 
     def drop(self) -> None:
         """At once, and without a word: whoever is there has not kept to the rules, or is not there any more."""

@@ -105,6 +105,8 @@ class SingleExchanges:
         if not message.is_request:
             await self._acknowledge(exchange, message)
             return
+        if message.method == "initialize":
+            raise not_modern(message.key)
         try:
             meta = check_envelope(message, exchange.headers)
         except Refused as refused:
@@ -112,8 +114,6 @@ class SingleExchanges:
         takes_stream = exchange.accepts(b"text/event-stream")
         if not exchange.accepts(b"application/json") or (message.method == LISTEN and not takes_stream):
             raise Refusal(406, "Accept must name application/json and text/event-stream", key=message.key)
-        if message.method == "initialize":
-            raise not_modern(message.key)
         try:
             shared = await self._share(exchange.principal, LOG_LEVEL_KEY in meta)
         except UpstreamError as error:

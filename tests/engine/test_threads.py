@@ -1,0 +1,35 @@
+"""Several threads work on the same held answer at once, as over HTTP, and get what one after another would get."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+from headgate.app.holding import process_protection
+from headgate.engine.cursor import Binding
+from headgate.engine.request import Request
+from headgate.testing.bookings import bookings
+from headgate.testing.log import log
+
+BINDING = Binding("p", "u", "t")
+NOW = 1_000_000.0
+
+
+def test_readers_of_one_answer_do_not_disturb_each_other() -> None:
+    protection = process_protection()()
+    for data in (json.dumps(bookings(500)).encode(), log(4_000).encode()):
+        first = protection.protect(data, BINDING, NOW)
+        assert first is not None
+        cursor = first.record["nextCursor"]
+        requests = [Request(), Request(search="payment"), Request(limit=3), Request(search="error")] * 8
+
+        def read(request: Request, cursor: str = cursor) -> str:
+            return protection.read(cursor, BINDING, request, NOW).text
+
+        alone = [read(request) for request in requests]
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(read, requests)) == alone
+
+
+def test_threads_that_need_the_engine_first_at_once_get_the_same() -> None:
+    make = process_protection()
+    with ThreadPoolExecutor(16) as pool:
+        assert len({id(one) for one in pool.map(lambda _: make(), range(64))}) == 1
