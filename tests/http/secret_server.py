@@ -36,7 +36,7 @@ async def tell(params: Message, secret: str, say: Say) -> Message:
     if given.get("hangs"):
         await asyncio.get_running_loop().create_future()
     rows = given.get("rows", 0)
-    listed = [{"row": row, "words": words, "note": f"{row * 7_919 ** 5 % 10 ** 16:x}"} for row in range(rows)]
+    listed = [{"row": row, "words": words, "note": f"{row * 7_919**5 % 10**16:x}"} for row in range(rows)]
     text = json.dumps(listed) if rows else words
     return {"content": [{"type": "text", "text": text}]}
 

@@ -37,7 +37,7 @@ def check_tally(tally: Tally, calls: int) -> None:
 
 def test_sessions_on_stdio_servers_of_their_own() -> None:
     calls, tally = CALLS * 2 // 5, Tally()
-    with serve(*BUDGET, "--log-level", "error", command=[*SECRET, "stdio"]) as serving:
+    with serve(*BUDGET, "--log-level", "warning", command=[*SECRET, "stdio"]) as serving:
         people = [Shaker(serving.port, "/mcp", dice, tally) for dice in seeds(1_000)]
         asyncio.run(crowd(people, calls, listening=PEOPLE // 2))
     check_tally(tally, calls)
@@ -47,7 +47,7 @@ def test_sessions_on_stdio_servers_of_their_own() -> None:
 
 def test_single_exchanges_over_one_stdio_server() -> None:
     calls, tally = CALLS * 2 // 5, Tally()
-    with serve(*BUDGET, "--log-level", "error", command=[*SECRET, "stdio"]) as serving:
+    with serve(*BUDGET, "--log-level", "warning", command=[*SECRET, "stdio"]) as serving:
         people = [Single(serving.port, "/mcp", dice, tally) for dice in seeds(2_000)]
         asyncio.run(crowd(people, calls))
     check_tally(tally, calls)
@@ -59,7 +59,7 @@ def test_clients_of_both_eras_in_front_of_an_http_server(tmp_path: Path) -> None
     with (
         running([*SECRET, "http", str(port)], tmp_path / "server.log", listens(port)),
         serve(
-            *BUDGET, "--log-level", "error", "--upstream", f"http://127.0.0.1:{port}/mcp", command=()
+            *BUDGET, "--log-level", "warning", "--upstream", f"http://127.0.0.1:{port}/mcp", command=()
         ) as serving,
     ):
         people = [

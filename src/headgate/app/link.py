@@ -16,6 +16,7 @@ from headgate.watch.log import Log
 
 _ENDING_SECONDS: Final = 10.0
 _STARTING_SECONDS: Final = 30.0
+_PARTING_SECONDS: Final = 1.0
 _GREETING_SECONDS: Final = 60.0
 _LOOK_SECONDS: Final = 0.02
 _MAX_LOOKS: Final = 100
@@ -43,6 +44,8 @@ class Link:
         self._max_bytes = max_bytes
         self._on_answer, self._on_pressure = on_answer, on_pressure
         self._upstream: Channel | None = None
+        self._voice: object = None
+        """Whose lines are heard: not those of a server we have parted from."""
         self._starting: list[ToUpstream] | None = None
         """What waits for a server that is being started; None when none is."""
         self._revival = Revival()
@@ -150,8 +153,9 @@ class Link:
     # The server's life
 
     async def _adopt(self) -> None:
+        voice = self._voice = object()
         listener = Listener(
-            on_line=self._from_upstream,
+            on_line=lambda line: self._from_upstream(line) if self._voice is voice else None,
             on_too_long=self._refuse,
             on_lost=self._lost,
             on_pressure=self._on_pressure,
@@ -162,6 +166,15 @@ class Link:
         self._on_pressure(False)
         self._upstream = upstream
         self.was_up = True
+
+    def part(self) -> bool:
+        """Leave the server, and hear no more of it: the next call starts another. False if there is none to leave."""
+        if self._upstream is None or self._starting is not None:
+            return False
+        upstream, self._upstream, self._voice = self._upstream, None, None
+        self.do(self.session.fail_pending("the server was left"))
+        self._tasks.start(upstream.end(_PARTING_SECONDS))
+        return True
 
     def _lost(self, upstream: Channel, reason: str) -> None:
         if self._upstream is not upstream:

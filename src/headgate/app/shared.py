@@ -61,6 +61,8 @@ class SharedServer:
         self._current: tuple[int, Replies] | None = None
         self.used_at = time.monotonic()
         self._unroutable = 0
+        self._is_spoilt = False
+        """A call that was called off may still be talking."""
 
     async def is_modern(self) -> bool:
         """Start it, and ask. UpstreamError if it cannot be started."""
@@ -100,6 +102,9 @@ class SharedServer:
             self._queue.remove(waiting[0])
         elif cancelled:
             self.link.from_client(cancelled)
+            if self._one_at_a_time:
+                # It may go on for a while, and what it says then must not pass for the next call's.
+                self._is_spoilt = not self.link.part()
         self._next(number)
 
     def _next(self, done: int) -> None:
@@ -124,7 +129,7 @@ class SharedServer:
     def _deliver_rest(self, answer: ToClient) -> None:
         message = rpc.read(answer.data)
         is_notification = isinstance(message, Message) and bool(message.method) and not message.key
-        if is_notification and self._current is not None:
+        if is_notification and self._current is not None and not self._is_spoilt:
             self._current[1].put(answer.data, is_last=False)
             return
         self._unroutable += 1

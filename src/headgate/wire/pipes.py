@@ -23,7 +23,7 @@ async def read_pipe(
     loop = asyncio.get_running_loop()
     if not _can_be_waited_for(file.fileno()):
         return ThreadReader(loop, file, on_data, on_end)
-    _, reader = await loop.connect_read_pipe(lambda: PipeReader(on_data, on_end), file)
+    _, reader = await loop.connect_read_pipe(lambda: PipeReader(on_data, on_end), _lent(file, loop))
     return reader
 
 
@@ -31,7 +31,7 @@ async def write_pipe(file: Any, on_lost: Callable[[], None]) -> "PipeWriter | Th
     loop = asyncio.get_running_loop()
     if not _can_be_waited_for(file.fileno()):
         return ThreadWriter(loop, file, on_lost)
-    _, writer = await loop.connect_write_pipe(lambda: PipeWriter(on_lost), file)
+    _, writer = await loop.connect_write_pipe(lambda: PipeWriter(on_lost), _lent(file, loop))
     return writer
 
 
@@ -40,6 +40,28 @@ def _can_be_waited_for(descriptor: int) -> bool:
         return False
     mode = os.fstat(descriptor).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
+
+
+class _Lent:
+    """A descriptor that its loop closes."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def close(self) -> None:
+        """The loop has done it."""
+
+
+def _lent(file: Any, loop: asyncio.AbstractEventLoop) -> Any:
+    """uvloop closes a descriptor, and then the file once more: by then a thread may have opened another of this number."""
+    if not type(loop).__module__.startswith("uvloop"):
+        return file
+    lent = _Lent(os.dup(file.fileno()))
+    file.close()
+    return lent
 
 
 class PipeReader(asyncio.Protocol):

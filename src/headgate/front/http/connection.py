@@ -206,7 +206,7 @@ class Connection(HttpToolsProtocol):
             if self.parser.get_method() == b"CONNECT":
                 raise ValueError("we lead nowhere else")
             return
-        if sum(len(name) + len(value) for name, value in self.headers) + len(self.url) > _MAX_HEAD_BYTES:
+        if self._silent_bytes > _MAX_HEAD_BYTES and self._head_bytes() > _MAX_HEAD_BYTES:
             self._refuse(431, b"the headers are too large")
             raise ValueError("the headers are too large")
         names = [name for name, _ in self.headers]
@@ -223,6 +223,10 @@ class Connection(HttpToolsProtocol):
         self.scope[HANGUP] = hangup = Hangup()  # type: ignore[typeddict-unknown-key]
         self._hangups.append(hangup)
         super().on_headers_complete()
+
+    def _head_bytes(self) -> int:
+        """Without the beginning of the body, which may have come with it."""
+        return sum(len(name) + len(value) for name, value in self.headers) + len(self.url)
 
     def _version(self) -> str:
         return self.parser.get_http_version()
