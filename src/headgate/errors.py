@@ -6,7 +6,7 @@ HeadgateError
 │   └── BadRequest          a parameter is wrong; the message says what is right
 ├── InputError              what we were given to read cannot be read
 │   └── JsonRefused         not strict JSON; treated as text wherever text will do
-├── UpstreamError           the server behind us cannot be started or reached, or has gone (kinds: back/http_wire.py)
+├── UpstreamError           the server behind us cannot be started or reached, or has gone (kinds: back/http/connection.py)
 └── OperatorError           configuration, keys, files: the operator must act
     └── ConfigError         a configuration file or variable; says which key, where, and what is right
 """

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headgate.back.channel import Channel, Line, Listener
-from headgate.back.sse import SseServer
-from headgate.back.streamable import StreamableServer
+from headgate.back.http.sse import SseServer
+from headgate.back.http.streamable import StreamableServer
 from tests.back.scripted import Peer, Server
 
 PATIENCE_SECONDS = 20.0

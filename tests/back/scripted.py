@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from headgate.back.http_client import Headers, HttpClient, Origin, Response
+from headgate.back.http.client import Headers, HttpClient, Origin, Response
 
 _T = TypeVar("_T")
 GENEROUS_SECONDS = 10.0

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.back.http_client import BadAnswer, ConnectionLost, Inflater, TooLarge
+from headgate.back.http.answer import Inflater
+from headgate.back.http.client import BadAnswer, ConnectionLost, TooLarge
 from headgate.errors import UpstreamError
 from tests.back.scripted import OK, Peer, Run, Server, always, get, once, post, soon, whole
 

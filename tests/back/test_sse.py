@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from headgate.back.sse import SseServer
+from headgate.back.http.sse import SseServer
 from headgate.errors import UpstreamError
 from headgate.relay.message import guess_id
 from tests.back.mcp_script import Asked, Heard, Reply, ScriptedServer, Talk, answer, soon, talking

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from headgate.back.streamable import StreamableServer
+from headgate.back.http.streamable import StreamableServer
 from headgate.errors import ConfigError, UpstreamError
 from headgate.relay.eras import CAPABILITIES_KEY, MODERN_VERSION, VERSION_KEY
 from headgate.relay.message import guess_id

@@ -12,8 +12,8 @@ import pytest
 
 from headgate.app.holding import process_protection
 from headgate.app.link import Link
-from headgate.back.http_client import HttpClient, Origin
-from headgate.back.streamable import StreamableServer
+from headgate.back.http.client import HttpClient, Origin
+from headgate.back.http.streamable import StreamableServer
 from headgate.config import Config
 from headgate.config.policies import make_rules
 from headgate.relay.eras import CAPABILITIES_KEY, MODERN_VERSION, VERSION_KEY

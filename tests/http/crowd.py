@@ -12,10 +12,12 @@ from typing import Any, ClassVar
 from tests.http.serving import META, parse_events
 from tests.relay.replies import following
 
-PATIENCE = 60.0
+_MODEST_RATE = 50
+"""Calls per second that any machine can do."""
 MODERN = "2026-07-28"
 LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 CALLED_OFF = -32800
+PROGRESS = "notifications/progress"
 LEGACY = "2025-11-25"
 _SECRET = re.compile(rb"secret-[0-9a-f]{16}")
 _CALL = re.compile(rb"call-(\d+)")
@@ -99,6 +101,8 @@ class Tally:
     reduced: int = 0
     resumed: int = 0
     notifications: int = 0
+    unasked: int = 0
+    """Notifications that came by GET."""
 
     @property
     def calls(self) -> int:
@@ -165,7 +169,7 @@ class Someone:
             assert message["id"] == key, message
         else:
             self.tally.notifications += 1
-            if message["method"] == "notifications/progress":
+            if message["method"] == PROGRESS:
                 assert message["params"]["progressToken"] == key, message
 
     def settle(self, messages: list[Message], key: int) -> Message:
@@ -189,6 +193,8 @@ class Shaker(Someone):
     """Of the older era: a session, and ids that count up the same for everybody."""
 
     session = ""
+    hears_late: ClassVar = True
+    """What a server says behind its answer has a way to the client."""
     ways: ClassVar = {
         "plain": 55,
         "noisy": 15,
@@ -204,7 +210,7 @@ class Shaker(Someone):
             case "plain":
                 await self.call(call)
             case "noisy":
-                await self.call(call, steps=2, logs=True)
+                await self.call(call, steps=2, logs=True, late=self.hears_late)
             case "large":
                 await self.call(call, rows=_LARGE_ROWS)
             case "called off" | "called off late":
@@ -293,7 +299,7 @@ class Shaker(Someone):
             return
         again = await self.wire.begin("GET", self.headers(last_event_id=last, accept="text/event-stream"))
         more, _ = await self.hear(again, call, key)
-        steps = [one["params"]["progress"] for one in seen + more if "method" in one]
+        steps = [one["params"]["progress"] for one in seen + more if one.get("method") == PROGRESS]
         assert steps == [1, 2, 3]
         self.settle(seen + more, key)
         self.tally.resumed += 1
@@ -302,6 +308,7 @@ class Shaker(Someone):
 class Passer(Shaker):
     """The same in front of a server that keeps no streams for those who come back."""
 
+    hears_late: ClassVar = False
     ways: ClassVar = {"plain": 55, "noisy": 20, "large": 5, "called off": 5, "called off late": 5, "cut": 10}
 
 
@@ -378,7 +385,7 @@ async def crowd(people: Sequence[Someone], calls: int, *, listening: int = 0) ->
     """Everybody at once; the first of them also listen for what is said to them unasked."""
     ears: list[asyncio.Task[None]] = []
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(60 + calls / _MODEST_RATE):
             await asyncio.gather(*(one.open() for one in people))
             ears += [asyncio.create_task(_listen(one)) for one in people[:listening]]
             await asyncio.gather(*(_act(one, calls // len(people)) for one in people))
@@ -414,5 +421,6 @@ async def _listen(one: Someone) -> None:
             async for event in events:
                 one.check(json.dumps(event).encode())
                 assert "result" not in json.loads(event.get("data") or "{}"), event
+                one.tally.unasked += bool(event.get("data"))
     finally:
         await wire.cut()

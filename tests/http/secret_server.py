@@ -16,6 +16,7 @@ Say = Callable[[Message], None]
 MODERN = "2026-07-28"
 _SCHEMA = {"name": "tell", "inputSchema": {"type": "object"}}
 _CACHE = {"ttlMs": 0, "cacheScope": "private"}
+_under_way: set["asyncio.Task[Message]"] = set()
 
 
 def is_modern(params: Message) -> bool:
@@ -33,6 +34,9 @@ async def tell(params: Message, secret: str, say: Say) -> Message:
     await asyncio.sleep(given.get("delay", 0.0))
     if given.get("logs"):
         say({"method": "notifications/message", "params": {"level": "info", "data": words}})
+    if given.get("late"):
+        note = {"method": "notifications/message", "params": {"level": "info", "data": words}}
+        asyncio.get_running_loop().call_later(0.003, say, note)
     if given.get("hangs"):
         await asyncio.get_running_loop().create_future()
     rows = given.get("rows", 0)
@@ -64,7 +68,7 @@ async def answer(method: str, params: Message, secret: str, say: Say) -> Message
 
 
 class Conversation:
-    """What one client has under way."""
+    """What one client has under way, and may call off."""
 
     def __init__(self) -> None:
         self.secret = ""
@@ -75,8 +79,11 @@ class Conversation:
         if method == "initialize":
             self.secret = params["clientInfo"]["name"]
         task = asyncio.create_task(answer(method, params, self.secret, say))
-        self.tasks[key] = task
-        task.add_done_callback(lambda _: self.tasks.pop(key, None))
+        _under_way.add(task)
+        task.add_done_callback(_under_way.discard)
+        if not params.get("arguments", {}).get("deaf"):
+            self.tasks[key] = task
+            task.add_done_callback(lambda _: self.tasks.pop(key, None))
         return task
 
     def note(self, message: Message) -> None:

@@ -347,7 +347,7 @@ def many_events(called: Called) -> None:
     called.send(b": ping\n\n" * 200_000 + b"data: " + ANSWER + b"\n\n")
 
 
-def test_many_small_events_hold_up_nobody(serving: Serving) -> None:
+def test_many_small_events_hold_up_nobody(upstream: RawUpstream) -> None:
     """They come many at a time; that takes as long as they are many, and not as the square of it."""
     answers: list[bytes] = []
 
@@ -357,11 +357,12 @@ def test_many_small_events_hold_up_nobody(serving: Serving) -> None:
             opened.head()
             answers.append(b"".join(opened.chunks()))
 
-    taking = threading.Thread(target=take)
-    taking.start()
-    assert works(serving)
-    taking.join(PATIENCE)
-    assert len(answers[0]) == 8 * 200_000 + len(b"data: \n\n") + len(ANSWER)
+    with serve("--upstream", upstream.url, "--set", "grace_seconds=0", command=()) as serving:
+        taking = threading.Thread(target=take)
+        taking.start()
+        assert works(serving)
+        taking.join(PATIENCE)
+        assert len(answers[0]) == 8 * 200_000 + len(b"data: \n\n") + len(ANSWER)
 
 
 # Its pages, logins and detours

@@ -1,25 +1,29 @@
 """Nobody ever gets a word that was meant for another, whatever everybody calls their requests, cancels and loses."""
 
 import asyncio
+import io
 import json
 import os
 import random
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import uvloop
 
+from headgate.wire.pipes import read_pipe
 from tests.conformance.processes import free_port, listens, running
-from tests.http.crowd import Passer, Shaker, Single, Tally, crowd
-from tests.http.serving import Serving, modern, next_event, serve, text_of
+from tests.http.crowd import CALLED_OFF, LOG_LEVEL, Passer, Shaker, Single, Someone, Tally, crowd
+from tests.http.serving import Answer, Serving, modern, next_event, serve
 from tests.relay.replies import following
 
-CALLS = int(os.environ.get("HEADGATE_ISOLATION_CALLS", "6000"))
+CALLS = int(os.environ.get("HEADGATE_ISOLATION_CALLS", "20000"))
 """In all; `make isolation` makes more."""
 PEOPLE = 32
 SECRET = [sys.executable, str(Path(__file__).parent / "secret_server.py")]
-BUDGET = ("--budget", "600")
+OPTIONS = ("--budget", "600", "--log-level", "warning")
 
 
 def seeds(first: int) -> Iterator[random.Random]:
@@ -37,17 +41,18 @@ def check_tally(tally: Tally, calls: int) -> None:
 
 def test_sessions_on_stdio_servers_of_their_own() -> None:
     calls, tally = CALLS * 2 // 5, Tally()
-    with serve(*BUDGET, "--log-level", "warning", command=[*SECRET, "stdio"]) as serving:
+    with serve(*OPTIONS, command=[*SECRET, "stdio"]) as serving:
         people = [Shaker(serving.port, "/mcp", dice, tally) for dice in seeds(1_000)]
         asyncio.run(crowd(people, calls, listening=PEOPLE // 2))
     check_tally(tally, calls)
     assert tally.called_off
     assert tally.resumed
+    assert tally.unasked
 
 
 def test_single_exchanges_over_one_stdio_server() -> None:
     calls, tally = CALLS * 2 // 5, Tally()
-    with serve(*BUDGET, "--log-level", "warning", command=[*SECRET, "stdio"]) as serving:
+    with serve(*OPTIONS, command=[*SECRET, "stdio"]) as serving:
         people = [Single(serving.port, "/mcp", dice, tally) for dice in seeds(2_000)]
         asyncio.run(crowd(people, calls))
     check_tally(tally, calls)
@@ -56,16 +61,125 @@ def test_single_exchanges_over_one_stdio_server() -> None:
 def test_clients_of_both_eras_in_front_of_an_http_server(tmp_path: Path) -> None:
     calls, tally = CALLS // 5, Tally()
     port = free_port()
+    url = f"http://127.0.0.1:{port}/mcp"
     with (
         running([*SECRET, "http", str(port)], tmp_path / "server.log", listens(port)),
-        serve(
-            *BUDGET, "--log-level", "warning", "--upstream", f"http://127.0.0.1:{port}/mcp", command=()
-        ) as serving,
+        serve(*OPTIONS, "--upstream", url, command=()) as serving,
     ):
-        people = [
+        people: list[Someone] = [
             (Passer if number % 2 else Single)(serving.port, "/mcp", dice, tally)
             for number, dice in enumerate(seeds(3_000))
         ]
         asyncio.run(crowd(people, calls))
     check_tally(tally, calls)
     assert tally.called_off
+
+
+# Two servers behind one gateway
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """At /mcp/a and /mcp/b."""
+    config = tmp_path_factory.mktemp("two") / "headgate.json"
+    one = {"command": SECRET[0], "args": [*SECRET[1:], "stdio"]}
+    config.write_text(json.dumps({"upstreams": {"a": one, "b": one}}))
+    with serve(*OPTIONS, "--config", str(config), command=()) as serving:
+        yield serving
+
+
+def tell(**arguments: Any) -> dict[str, Any]:
+    return {"name": "tell", "arguments": {"call": 1, "secret": "mine"} | arguments}
+
+
+def test_unknown_ended_and_foreign_sessions_look_the_same(two: Serving) -> None:
+    ended, foreign, asking = two.client(path="/mcp/a"), two.client(path="/mcp/b"), two.client(path="/mcp/a")
+    for client in (ended, foreign):
+        client.initialize()
+    assert ended.delete().status == 200
+
+    def ask(session: str) -> Answer:
+        message = {"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": tell()}
+        return asking.post(message, **{"mcp-session-id": session})
+
+    answers = [ask(session) for session in (ended.session, foreign.session, "0" * 32, "x")]
+    assert {answer.status for answer in answers} == {404}
+    assert len({answer.body for answer in answers}) == 1
+    names = [sorted(set(answer.headers) - {"x-request-id"}) for answer in answers]
+    assert names == [names[0]] * len(names)
+    assert foreign.request("tools/call", tell())["result"]
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+def test_a_cursor_of_one_server_is_refused_at_another(two: Serving, era: str) -> None:
+    def ask(path: str, params: dict[str, Any]) -> dict[str, Any]:
+        if era == "modern":
+            return modern(two, "tools/call", params, path=path).json["result"]
+        client = two.client(path=path)
+        client.initialize()
+        return client.request("tools/call", params)["result"]
+
+    cursor = following(ask("/mcp/a", tell(rows=80)))
+    assert cursor
+    reading = {"name": "headgate_read", "arguments": {"cursor": cursor}}
+    refused = ask("/mcp/b", reading)
+    assert refused["isError"]
+    assert "mine" not in json.dumps(refused)
+    assert not ask("/mcp/a", reading).get("isError")
+
+
+# What the crowd found
+
+
+def test_a_call_that_was_called_off_is_answered_so_and_its_stream_ends(two: Serving) -> None:
+    """Or else it would count as under way for as long as the session lives."""
+    client = two.client(path="/mcp/a")
+    client.initialize()
+    params = tell(hangs=True)
+    response = client.begin({"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": params})
+    next_event(response)
+    note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "x"}}
+    assert client.post(note).status == 202
+    answer = json.loads(next_event(response)["data"])
+    assert (answer["id"], answer["error"]["code"]) == ("x", CALLED_OFF)
+    assert response.readline() == b""
+
+
+def test_what_a_call_logs_after_it_was_called_off_is_not_the_next_calls(two: Serving) -> None:
+    """Logs name no call: they belong to the one that runs, so another may not run beside it."""
+    tally, logs = Tally(), {LOG_LEVEL: "info"}
+    one, other = (Single(two.port, "/mcp/a", random.Random(seed), tally) for seed in (1, 2))
+
+    async def hang_up_and_call() -> None:
+        await one.begin(1, meta=logs, steps=1, logs=True, deaf=True, delay=0.3)
+        await one.close()
+        await other.call(2, meta=logs, logs=True, delay=0.6)
+        await other.close()
+
+    asyncio.run(hang_up_and_call())
+    assert (tally.answered, tally.notifications) == (1, 1)
+
+
+def test_a_descriptor_is_closed_once() -> None:
+    """A second time it may be another's: a client's connection, or a pipe to a server that is just being started."""
+    taken: list[int] = []
+
+    class Late(io.FileIO):
+        def close(self) -> None:
+            if not self.closed:
+                taken.append(os.open(os.devnull, os.O_RDONLY))  # of the lowest number that is free
+            super().close()
+
+    async def read_and_close() -> None:
+        out, into = os.pipe()
+        over = asyncio.Event()
+        reader = await read_pipe(Late(out), lambda _: None, over.set)
+        reader.close()
+        await over.wait()
+        os.close(into)
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(read_and_close())
+    for descriptor in taken:
+        os.fstat(descriptor)
+        os.close(descriptor)

@@ -24,10 +24,10 @@ def connector(
     async def reach(listener: Listener) -> Channel:
         # Loaded for those who need it: most clients in front of an HTTP server speak HTTP themselves.
         if is_sse(one):
-            from headgate.back.sse import SseServer
+            from headgate.back.http.sse import SseServer
 
             return await SseServer(name, one.url, one.headers, max_bytes=max_bytes).connect(listener)
-        from headgate.back.streamable import StreamableServer
+        from headgate.back.http.streamable import StreamableServer
 
         return await StreamableServer(name, one.url, one.headers, max_bytes=max_bytes).connect(listener)
 

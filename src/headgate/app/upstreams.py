@@ -10,7 +10,7 @@ from weakref import WeakSet
 from headgate.app.link import Link
 from headgate.app.reaching import connector, is_sse
 from headgate.app.shared import SharedServer
-from headgate.back.http import HttpServer
+from headgate.back.http.server import HttpServer
 from headgate.config import Config
 from headgate.config.declarations import Server
 from headgate.config.policies import make_rules

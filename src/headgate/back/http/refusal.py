@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
-from headgate.back.http_client import Response, TooLarge
-from headgate.back.outgoing import messages_in, one_line
+from headgate.back.http.client import Response, TooLarge
+from headgate.back.http.outgoing import messages_in, one_line
 from headgate.relay import message as rpc
 
 _MAX_BYTES: Final = 1 << 20

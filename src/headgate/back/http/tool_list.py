@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import msgspec
 
-from headgate.back.conversation import Conversation
-from headgate.back.hearing import OverCap, is_event_stream
-from headgate.back.outgoing import messages_in, one_line, read_outgoing
+from headgate.back.http.conversation import Conversation
+from headgate.back.http.hearing import OverCap, is_event_stream
+from headgate.back.http.outgoing import messages_in, one_line, read_outgoing
 from headgate.errors import UpstreamError
 from headgate.relay import message as rpc
 from headgate.relay.eras import meta_of

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urljoin, urlsplit
 
-from headgate.back.http_client import Headers, HttpClient, Origin, Response
+from headgate.back.http.client import Headers, HttpClient, Origin, Response
 from headgate.errors import UpstreamError
 
 _MAX_REDIRECTS: Final = 3

@@ -4,10 +4,10 @@ from typing import Final
 
 import msgspec
 
-from headgate.back.hearing import Ear
-from headgate.back.http import HttpServer
-from headgate.back.http_client import Headers, Response
-from headgate.back.outgoing import Outgoing
+from headgate.back.http.client import Headers, Response
+from headgate.back.http.hearing import Ear
+from headgate.back.http.outgoing import Outgoing
+from headgate.back.http.server import HttpServer
 from headgate.relay.eras import call_arguments, envelope_headers
 from headgate.relay.message import Message
 from headgate.relay.param_headers import ParamHeaders, make_params

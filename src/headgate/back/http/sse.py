@@ -8,11 +8,11 @@ from typing import Final
 from urllib.parse import urljoin
 
 from headgate.back.channel import Line, Listener
-from headgate.back.hearing import Ear, Events, is_event_stream
-from headgate.back.http import HttpServer, target_of
-from headgate.back.http_client import Origin, Response, TooLarge
-from headgate.back.outgoing import Backlog, Outgoing, Waiting, messages_in, one_line, read_outgoing
-from headgate.back.refusal import read_refusal
+from headgate.back.http.client import Origin, Response, TooLarge
+from headgate.back.http.hearing import Ear, Events, is_event_stream
+from headgate.back.http.outgoing import Backlog, Outgoing, Waiting, messages_in, one_line, read_outgoing
+from headgate.back.http.refusal import read_refusal
+from headgate.back.http.server import HttpServer, target_of
 from headgate.errors import ConfigError, UpstreamError
 from headgate.relay import message as rpc
 from headgate.wire.framing import TooLong

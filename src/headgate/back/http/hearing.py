@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from headgate.back.http_client import Response
+from headgate.back.http.client import Response
 from headgate.relay import message as rpc
 from headgate.wire.framing import TooLong
 from headgate.wire.sse import Event, EventBuffer, read_event

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from headgate.back.conversation import Conversation
-from headgate.back.hearing import Trail, is_event_stream
-from headgate.back.http_client import Response
-from headgate.back.outgoing import one_line
+from headgate.back.http.client import Response
+from headgate.back.http.conversation import Conversation
+from headgate.back.http.hearing import Trail, is_event_stream
+from headgate.back.http.outgoing import one_line
 from headgate.errors import UpstreamError
 from headgate.wire.framing import TooLong
 from headgate.wire.sse import Event, read_event

@@ -7,13 +7,13 @@ from contextlib import suppress
 from typing import Final
 
 from headgate.back.channel import Line, Listener
-from headgate.back.conversation import Conversation
-from headgate.back.exchange import Exchange
-from headgate.back.hearing import Ear
-from headgate.back.http import HttpServer
-from headgate.back.http_client import Origin
-from headgate.back.outgoing import Backlog, Outgoing, messages_in, read_outgoing
-from headgate.back.standing import StandingStream
+from headgate.back.http.client import Origin
+from headgate.back.http.conversation import Conversation
+from headgate.back.http.exchange import Exchange
+from headgate.back.http.hearing import Ear
+from headgate.back.http.outgoing import Backlog, Outgoing, messages_in, read_outgoing
+from headgate.back.http.server import HttpServer
+from headgate.back.http.standing import StandingStream
 from headgate.errors import UpstreamError
 from headgate.relay.message import Message
 
