@@ -91,7 +91,7 @@ class HttpGateway:
         loop = asyncio.get_running_loop()
         for name in ("SIGTERM", "SIGINT"):
             with suppress(NotImplementedError, RuntimeError):
-                loop.add_signal_handler(getattr(signal, name), self._stop)
+                loop.add_signal_handler(getattr(signal, name), self._stop, name)
         if hasattr(signal, "SIGHUP"):
             with suppress(NotImplementedError, RuntimeError):
                 loop.add_signal_handler(signal.SIGHUP, on_reload)
@@ -102,9 +102,9 @@ class HttpGateway:
         await asyncio.gather(*(upstream.end() for upstream in self._upstreams.values()))
         await self._listening.close()
 
-    def _stop(self) -> None:
-        """Told twice, we wait for nobody."""
-        self._is_hurried = self._stopping.is_set()
+    def _stop(self, name: str) -> None:
+        """Whoever presses Ctrl-C again does not want to wait; supervisors may well repeat themselves."""
+        self._is_hurried = self._is_hurried or (name == "SIGINT" and self._stopping.is_set())
         self._stopping.set()
 
     async def _drain(self) -> None:
@@ -114,13 +114,15 @@ class HttpGateway:
         for upstream in self._upstreams.values():
             upstream.drain()
         until = time.monotonic() + grace
-        while self._pending and time.monotonic() < until and not self._is_hurried:
-            await asyncio.sleep(_LOOK_SECONDS)
+        await self._wait_while(lambda: self._pending > 0, until)
         for upstream in self._upstreams.values():
             upstream.old_sse.end()
         # What was answered last is still on its way.
         await asyncio.sleep(_LOOK_SECONDS)
-        while self._listening.is_answering and time.monotonic() < until:
+        await self._wait_while(lambda: self._listening.is_answering, until)
+
+    async def _wait_while(self, is_busy: Callable[[], bool], until: float) -> None:
+        while is_busy() and time.monotonic() < until and not self._is_hurried:
             await asyncio.sleep(_LOOK_SECONDS)
 
     @property
