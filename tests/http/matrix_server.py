@@ -35,9 +35,10 @@ ROWS: Final = [
     for n in range(400)
 ]
 LARGE: Final = json.dumps(ROWS)
-TOOLS: Final = ("small", "large", "slow_progress", "hang", "await_cancelled")
-_CANCELLED_SECONDS: Final = 20.0
+TOOLS: Final = ("small", "large", "slow_progress", "go_on", "hang", "await_cancelled")
+_PATIENCE_SECONDS: Final = 30.0
 _cancelled: defaultdict[str, anyio.Event] = defaultdict(anyio.Event)
+_going_on: defaultdict[str, anyio.Event] = defaultdict(anyio.Event)
 
 
 async def list_tools(_ctx: Any, _params: Any) -> types.ListToolsResult:
@@ -55,12 +56,15 @@ async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.Call
         case "slow_progress":
             for done in (1, 2, 3):
                 await ctx.session.report_progress(done, 3)
-                await anyio.sleep(0.01)
-            text = "done"
+            # Some clients forget progress that comes in one piece with the answer.
+            text = await _wait_for(_going_on[mark], "done")
+        case "go_on":
+            _going_on[mark].set()
+            text = "going on"
         case "hang":
             await _hang(ctx, mark)
         case "await_cancelled":
-            text = await _wait_for_cancel(mark)
+            text = await _wait_for(_cancelled[mark], "cancelled")
         case _:
             return types.CallToolResult(content=[types.TextContent(text="no such tool")], is_error=True)
     return types.CallToolResult(content=[types.TextContent(text=text)])
@@ -75,11 +79,11 @@ async def _hang(ctx: Any, mark: str) -> None:
         _cancelled[mark].set()
 
 
-async def _wait_for_cancel(mark: str) -> str:
-    with anyio.move_on_after(_CANCELLED_SECONDS):
-        await _cancelled[mark].wait()
-        return "cancelled"
-    return "it still hangs"
+async def _wait_for(event: anyio.Event, text: str) -> str:
+    with anyio.move_on_after(_PATIENCE_SECONDS):
+        await event.wait()
+        return text
+    return "it did not happen"
 
 
 def build() -> Server[Any]:

@@ -160,7 +160,13 @@ def dies_in_a_chunked_stream(called: Called) -> None:
     called.send(b"%x\r\n%b\r\nffff\r\ndata" % (len(event), event))
 
 
-@pytest.mark.parametrize("tool", ["dies_in_a_stream", "dies_in_a_chunked_stream"])
+@script
+def ends_without_the_answer(called: Called) -> None:
+    called.begin_stream()
+    called.send(b'data: {"jsonrpc":"2.0","method":"notifications/message","params":{}}\n\n')
+
+
+@pytest.mark.parametrize("tool", ["dies_in_a_stream", "dies_in_a_chunked_stream", "ends_without_the_answer"])
 def test_a_stream_that_dies_ends_with_an_error_in_place_of_the_answer(serving: Serving, tool: str) -> None:
     *before, failure = asked(serving, tool, "k").messages
     assert [one["method"] for one in before] in ([], ["notifications/message"])  # a reset may overtake it

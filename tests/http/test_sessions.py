@@ -15,7 +15,7 @@ NEVER_OPENED = "0123456789abcdef0123456789abcdef"
 
 @pytest.fixture(scope="module")
 def serving() -> Iterator[Serving]:
-    with serve() as started:
+    with serve("--set", "grace_seconds=0") as started:
         yield started
 
 

@@ -123,15 +123,20 @@ async def _visit(connecting: Client, mark: str) -> Visit:
         while cursor := following(large[-1]):
             large.append(await call("headgate_read", {"cursor": cursor}))
         progress: list[float] = []
+        going_on: list[asyncio.Task[Result]] = []
 
         async def note(done: float, _total: float | None, _message: str | None) -> None:
             progress.append(done)
+            if done == 3:
+                going_on.append(asyncio.create_task(call("go_on", {"mark": mark})))
 
+        slow = await call("slow_progress", {"mark": mark}, progress_callback=note)
+        await asyncio.gather(*going_on)
         return Visit(
             tools=[tool.name for tool in listed.tools],
             small=small,
             large=large,
-            slow=await call("slow_progress", {}, progress_callback=note),
+            slow=slow,
             progress=progress,
             hung=await _call_off(client, mark),
             cancelled=await call("await_cancelled", {"mark": mark}),

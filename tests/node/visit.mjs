@@ -18,7 +18,13 @@ export async function visit(client, transport, { mark }) {
     large.push(await call('headgate_read', { cursor }));
   }
   const progress = [];
-  const slow = await call('slow_progress', {}, { onprogress: ({ progress: done }) => progress.push(done) });
+  let goingOn;
+  const onprogress = ({ progress: done }) => {
+    progress.push(done);
+    if (done === 3) goingOn = call('go_on', { mark });
+  };
+  const slow = await call('slow_progress', { mark }, { onprogress });
+  await goingOn;
   const off = new AbortController();
   const hung = await call('hang', { mark }, { signal: off.signal, onprogress: () => off.abort('enough') }).then(
     () => 'answered',

@@ -88,7 +88,7 @@ class ServedUpstream:
 
         self.sessions = HandshakeSessions(self._converse, self._timing)
         self.singles = SingleExchanges(self._share, lambda: self._timing().json_response)
-        self.old_sse = OldSse(self._converse, self._timing, messages_path, self._note_old_client)
+        self.old_sse = OldSse(self._converse, messages_path, self._note_old_client)
         self.through: Through | None = None
         self._http: HttpServer | None = None
         if self._one.url:

@@ -77,6 +77,9 @@ class Session:
     def pending_calls(self) -> int:
         return self._calls.count
 
+    def is_waiting_for(self, key: bytes) -> bool:
+        return key in self._calls
+
     # From the client
 
     def from_client(self, line: Line) -> list[Action]:

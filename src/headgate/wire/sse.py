@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from headgate.wire.framing import TooLong
 
-_SAMPLE_BYTES = 4_096
+_SAMPLE_BYTES: Final = 4_096
+_EMPTY_LINE: Final = (b"\n\n", b"\n\r", b"\r\r")
+"""Lines end in CR, LF or both, so one of these pairs is where an empty one ends."""
 
 
 class EventBuffer:
@@ -21,9 +24,17 @@ class EventBuffer:
         buffer = self._partial
         buffer += data
         start = 0
-        while (end := _end_of_event(buffer, max(self._seen - 3, start))) > 0:
+        ends = [buffer.find(pair, max(self._seen - 3, 0)) for pair in _EMPTY_LINE]
+        while found := [at for at in ends if at >= 0]:
+            end = min(found) + 2
+            end += buffer.startswith(b"\r\n", end - 1)
             yield bytes(memoryview(buffer)[start:end])
-            start = self._seen = end
+            start = end
+            # One that is nowhere is not looked for again: a thousand small events would cost a thousand looks at the rest.
+            ends = [
+                buffer.find(pair, start) if 0 <= at < start else at
+                for pair, at in zip(_EMPTY_LINE, ends, strict=True)
+            ]
         if start:
             del buffer[:start]
         self._seen = len(buffer)
@@ -33,15 +44,6 @@ class EventBuffer:
     def rest(self) -> bytes:
         """What came behind the last whole event, when the stream has ended."""
         return bytes(self._partial)
-
-
-def _end_of_event(buffer: bytearray, start: int) -> int:
-    """Where the first empty line ends, or 0. Lines end in CR, LF or both, so one of three pairs is at its end."""
-    found = [at for pair in (b"\n\n", b"\n\r", b"\r\r") if (at := buffer.find(pair, start)) >= 0]
-    if not found:
-        return 0
-    end = min(found) + 2
-    return end + 1 if buffer.startswith(b"\r\n", end - 1) else end
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs
 from headgate.front.http.endpoint import check_content_type, not_allowed
 from headgate.front.http.exchange import Exchange
 from headgate.front.http.refusals import Refusal, no_session, too_many, upstream_down
-from headgate.front.http.sessions import Conversation, Converse, Timing, member, one_line
+from headgate.front.http.sessions import Conversation, Converse, member, one_line
 from headgate.front.http.streams import EventStream
 from headgate.relay import message as rpc
 from headgate.relay.actions import ToClient
@@ -58,11 +58,9 @@ class _Listening:
 
 
 class OldSse:
-    def __init__(
-        self, converse: Converse, timing: Callable[[], Timing], messages_path: str, on_use: Callable[[], None]
-    ) -> None:
+    def __init__(self, converse: Converse, messages_path: str, on_use: Callable[[], None]) -> None:
         """`on_use` is told of every client that comes this way."""
-        self._converse, self._timing, self._messages_path = converse, timing, messages_path
+        self._converse, self._messages_path = converse, messages_path
         self._on_use = on_use
         self._clients: dict[str, _Listening] = {}
         self.created = 0

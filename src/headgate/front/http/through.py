@@ -293,6 +293,11 @@ class Through:
             return
         if rest := buffer.rest():
             await exchange.write(rest)
+        if key and not can_resume and session.is_waiting_for(key):
+            await self._break_off(
+                exchange, answer, b"", key, "the upstream ended its answer without the result"
+            )
+            return
         await exchange.end()
 
     def _too_large(self) -> str:
