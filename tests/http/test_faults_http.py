@@ -161,12 +161,19 @@ def dies_in_a_chunked_stream(called: Called) -> None:
 
 
 @script
+def says_nothing(called: Called) -> None:
+    called.begin_stream()
+
+
+@script
 def ends_without_the_answer(called: Called) -> None:
     called.begin_stream()
     called.send(b'data: {"jsonrpc":"2.0","method":"notifications/message","params":{}}\n\n')
 
 
-@pytest.mark.parametrize("tool", ["dies_in_a_stream", "dies_in_a_chunked_stream", "ends_without_the_answer"])
+@pytest.mark.parametrize(
+    "tool", ["dies_in_a_stream", "dies_in_a_chunked_stream", "ends_without_the_answer", "says_nothing"]
+)
 def test_a_stream_that_dies_ends_with_an_error_in_place_of_the_answer(serving: Serving, tool: str) -> None:
     *before, failure = asked(serving, tool, "k").messages
     assert [one["method"] for one in before] in ([], ["notifications/message"])  # a reset may overtake it
@@ -281,7 +288,6 @@ AS_THEY_CAME = {
     + b"\n\n",
     "garbage": b"\x00\xff\xfe<html>\n\ndata: {not json}\n\ndata: [1,\n\ndata: " + ANSWER + b"\n\n",
     "no end": b"data: " + NOTE + b"\n\ndata: " + ANSWER,
-    "nothing": b"",
     "blank lines": b"\n\n\n\n\r\n\r\n\r\rdata: " + ANSWER + b"\n\n",
     "answer twice": b"data: " + ANSWER + b"\n\ndata: " + ANSWER + b"\n\n",
     "not its answer": b'data: {"jsonrpc":"2.0","id":"other","result":{}}\n\ndata: ' + ANSWER + b"\n\n",

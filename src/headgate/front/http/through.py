@@ -292,7 +292,11 @@ class Through:
             await self._break_off(exchange, answer, b"", key, str(error))
             return
         if rest := buffer.rest():
-            await exchange.write(rest)
+            # Not whole, but some clients read it all the same.
+            ended = rest + b"\n\n"
+            written, has_id = await self._event(ended, session)
+            can_resume = can_resume or has_id
+            await exchange.write(rest if written is ended else written)
         if key and not can_resume and session.is_waiting_for(key):
             await self._break_off(
                 exchange, answer, b"", key, "the upstream ended its answer without the result"
