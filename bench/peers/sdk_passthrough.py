@@ -6,11 +6,10 @@
 import sys
 
 import anyio
-import mcp_types as types
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
-from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+from sdk_handlers import passing
 
 
 async def main() -> None:
@@ -18,16 +17,7 @@ async def main() -> None:
     parameters = StdioServerParameters(command=command, args=arguments)
     async with stdio_client(parameters) as streams, ClientSession(*streams) as upstream:
         await upstream.initialize()
-
-        async def list_tools(_, params):
-            request = types.ListToolsRequest(method="tools/list", params=params)
-            return await upstream.send_request(request, types.ListToolsResult)
-
-        async def call_tool(_, params):
-            request = types.CallToolRequest(method="tools/call", params=params)
-            return await upstream.send_request(request, types.CallToolResult)
-
-        server = Server("sdk-passthrough", on_list_tools=list_tools, on_call_tool=call_tool)
+        server = passing("sdk-passthrough", upstream)
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 

@@ -31,6 +31,7 @@ from tests.http.serving import (
 from tests.http.wire import Wire, request, wire
 
 JSON = b"Content-Type: application/json"
+CYCLES = int(os.environ.get("HEADGATE_CYCLES", "100"))
 
 
 def call(key: Any, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -392,7 +393,7 @@ def test_the_older_way_is_a_session_too() -> None:
 
 
 def test_clients_that_come_and_are_killed_leave_nothing() -> None:
-    """Neither a process, nor a descriptor, nor memory: a hundred of them, in every way a client can come."""
+    """Neither a process, nor a descriptor, nor memory, in every way a client can come. `make soak` runs 500."""
     given = settings(session_idle_seconds=600, session_dropped_seconds=1, grace_seconds=0)
     with serve(*given, command=PATIENT) as serving:
         pid, port = serving.process.pid, serving.port
@@ -416,7 +417,7 @@ def test_clients_that_come_and_are_killed_leave_nothing() -> None:
             list(pool.map(come_and_go, range(24)))
             wait_until(is_quiet, "quiet")
             before, memory_before = descriptors(pid), memory(pid)
-            list(pool.map(come_and_go, range(100)))
+            list(pool.map(come_and_go, range(CYCLES)))
         wait_until(is_quiet, "that all servers end")
         wait_until(lambda: descriptors(pid) <= before, "that all descriptors are closed")
         assert memory(pid) < memory_before + 20_000_000

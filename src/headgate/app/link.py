@@ -20,8 +20,6 @@ _PARTING_SECONDS: Final = 1.0
 _GREETING_SECONDS: Final = 60.0
 _LOOK_SECONDS: Final = 0.02
 _MAX_LOOKS: Final = 100
-_QUICK_BYTES: Final = 100_000
-"""Up to here it is cheaper to do the work than to hand it to a thread."""
 
 
 class Link:
@@ -114,7 +112,7 @@ class Link:
                 self._note_greeting(action)
 
     def _work(self, work: Work) -> None:
-        if work.size <= _QUICK_BYTES:
+        if work.is_quick:
             self.do(work.run())
         else:
             self._tasks.start(self._work_elsewhere(work))

@@ -1,9 +1,10 @@
 """What a session tells its driver to do."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 Line = bytes | bytearray
+_QUICK_BYTES: Final = 100_000
 
 
 class ToUpstream(NamedTuple):
@@ -38,6 +39,11 @@ class Work(NamedTuple):
     run: "Callable[[], list[Action]]"
     size: int
     """In bytes of what it works on."""
+
+    @property
+    def is_quick(self) -> bool:
+        """Cheaper to do than to hand to a thread."""
+        return self.size <= _QUICK_BYTES
 
 
 Action = ToUpstream | ToClient | Note | Greeted | Work

@@ -13,6 +13,8 @@ Json = bytes | memoryview
 _BACKSLASH: Final = re.compile(rb"\\")
 _WINDOW_BYTES: Final = 1 << 20
 
+_LINE_ENDS: Final = bytes.maketrans(b"\r\n", b"  ")
+
 NOTHING: Final = msgspec.Raw()
 _MODERN: Final = "io.modelcontextprotocol/protocolVersion"
 """In the `_meta` of every request since 2026-07-28, and of none before."""
@@ -196,6 +198,13 @@ def quoted(text: str) -> bytes:
         return msgspec.json.encode(text)
     except UnicodeEncodeError:
         return msgspec.json.encode(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+
+
+def one_line(text: bytes) -> bytes:
+    """JSON without line ends: between its parts they are but space, and inside a text there are none."""
+    if b"\n" not in text and b"\r" not in text:
+        return text
+    return text.translate(_LINE_ENDS).strip()
 
 
 def encode(value: Any) -> bytes:

@@ -9,13 +9,13 @@ import msgspec
 from headgate.back.http.client import Response
 from headgate.back.http.conversation import Conversation
 from headgate.back.http.hearing import OverCap, Trail, is_event_stream
-from headgate.back.http.outgoing import Outgoing, Waiting, messages_in, one_line
+from headgate.back.http.outgoing import Outgoing, Waiting, messages_in
 from headgate.back.http.refusal import Refusal, error_answer, error_code, read_refusal
 from headgate.back.http.tool_list import learn_tools, list_tools
 from headgate.errors import UpstreamError
 from headgate.relay import message as rpc
 from headgate.relay.eras import HEADER_MISMATCH, call_arguments
-from headgate.relay.message import Message
+from headgate.relay.message import Message, one_line
 from headgate.wire.framing import TooLong
 from headgate.wire.sse import Event
 

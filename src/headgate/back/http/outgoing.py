@@ -62,11 +62,6 @@ def messages_in(line: Line) -> list[Message]:
     return [one for one in found if isinstance(one, Message)]
 
 
-def one_line(text: bytes) -> bytes:
-    """JSON without line ends: between its tokens they are but space, and inside a string there are none."""
-    return text.replace(b"\n", b" ").replace(b"\r", b" ").strip()
-
-
 class Waiting:
     """Ids of requests that wait for an answer."""
 

@@ -7,8 +7,9 @@ from typing import Final
 import msgspec
 
 from headgate.back.http.client import Response, TooLarge
-from headgate.back.http.outgoing import messages_in, one_line
+from headgate.back.http.outgoing import messages_in
 from headgate.relay import message as rpc
+from headgate.relay.message import one_line
 
 _MAX_BYTES: Final = 1 << 20
 _SESSION_CODES: Final = frozenset((0, rpc.UPSTREAM_GONE, -32001, -32600))

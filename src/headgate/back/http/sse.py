@@ -10,11 +10,12 @@ from urllib.parse import urljoin
 from headgate.back.channel import Line, Listener
 from headgate.back.http.client import Origin, Response, TooLarge
 from headgate.back.http.hearing import Ear, Events, is_event_stream
-from headgate.back.http.outgoing import Backlog, Outgoing, Waiting, messages_in, one_line, read_outgoing
+from headgate.back.http.outgoing import Backlog, Outgoing, Waiting, messages_in, read_outgoing
 from headgate.back.http.refusal import read_refusal
 from headgate.back.http.server import HttpServer, target_of
 from headgate.errors import ConfigError, UpstreamError
 from headgate.relay import message as rpc
+from headgate.relay.message import one_line
 from headgate.wire.framing import TooLong
 from headgate.wire.sse import Event
 

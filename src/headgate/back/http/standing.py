@@ -5,8 +5,8 @@ from collections.abc import Callable
 from headgate.back.http.client import Response
 from headgate.back.http.conversation import Conversation
 from headgate.back.http.hearing import Trail, is_event_stream
-from headgate.back.http.outgoing import one_line
 from headgate.errors import UpstreamError
+from headgate.relay.message import one_line
 from headgate.wire.framing import TooLong
 from headgate.wire.sse import Event, read_event
 

@@ -8,11 +8,11 @@ import msgspec
 
 from headgate.back.http.conversation import Conversation
 from headgate.back.http.hearing import OverCap, is_event_stream
-from headgate.back.http.outgoing import messages_in, one_line, read_outgoing
+from headgate.back.http.outgoing import messages_in, read_outgoing
 from headgate.errors import UpstreamError
 from headgate.relay import message as rpc
 from headgate.relay.eras import meta_of
-from headgate.relay.message import NOTHING, Message
+from headgate.relay.message import NOTHING, Message, one_line
 from headgate.relay.param_headers import param_headers_of
 from headgate.wire.framing import TooLong
 from headgate.wire.sse import Event

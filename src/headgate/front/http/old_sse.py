@@ -9,12 +9,12 @@ from urllib.parse import parse_qs
 from headgate.front.http.endpoint import check_content_type, not_allowed
 from headgate.front.http.exchange import Exchange
 from headgate.front.http.refusals import Refusal, no_session, too_many, upstream_down
-from headgate.front.http.sessions import Conversation, Converse, member, one_line
+from headgate.front.http.sessions import Conversation, Converse, member
 from headgate.front.http.streams import EventStream
 from headgate.relay import message as rpc
 from headgate.relay.actions import ToClient
 from headgate.relay.calls import same_spelling, spellings
-from headgate.relay.message import Garbage, Message
+from headgate.relay.message import Garbage, Message, one_line
 from headgate.wire.sse import write_event
 
 _DEPRECATED: Final = ((b"deprecation", b"@1743033600"), (b"link", b'</mcp>; rel="successor-version"'))

@@ -23,7 +23,7 @@ from headgate.relay import message as rpc
 from headgate.relay.actions import Line, ToClient
 from headgate.relay.calls import same_spelling, spellings
 from headgate.relay.eras import ASSUMED_VERSION, PRIMED_SINCE, is_modern_header
-from headgate.relay.message import Message
+from headgate.relay.message import Message, one_line
 
 SESSION_ID: Final = b"mcp-session-id"
 _HOLD_SECONDS: Final = 0.02
@@ -393,16 +393,6 @@ class HandshakeSessions:
 
 def _greets(message: Message) -> bool:
     return message.is_request and message.method == "initialize"
-
-
-def one_line(body: bytes) -> bytes:
-    """JSON without line ends, which can only stand between its parts."""
-    if b"\n" not in body and b"\r" not in body:
-        return body
-    return body.translate(_LINE_ENDS)
-
-
-_LINE_ENDS: Final = bytes.maketrans(b"\r\n", b"  ")
 
 
 def _messages(elements: list[msgspec.Raw]) -> Iterator[Message]:

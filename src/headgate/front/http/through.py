@@ -21,7 +21,6 @@ from headgate.wire.sse import EventBuffer, read_event, with_data, write_event
 
 _MAX_SESSIONS: Final = 10_000
 """That are remembered; one that was forgotten is looked up again."""
-_QUICK_BYTES: Final = 100_000
 _MAX_PAGE_BYTES: Final = 4_096
 """Of an error that is no JSON-RPC message: pages of HTML say nothing to a model."""
 _GREETINGS: Final = ("initialize", "server/discover")
@@ -339,7 +338,7 @@ class Through:
 
 
 async def _done(work: Work) -> list[Action]:
-    if work.size <= _QUICK_BYTES:
+    if work.is_quick:
         return work.run()
     return await asyncio.get_running_loop().run_in_executor(None, work.run)
 
