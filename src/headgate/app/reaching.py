@@ -9,8 +9,9 @@ from headgate.errors import UpstreamError
 
 def is_sse(one: Upstream) -> bool:
     """Whether a server is spoken to in the way of 2024-11-05."""
-    ends_so = one.url.partition("?")[0].rstrip("/").endswith("/sse")
-    return one.transport == "sse" or (one.transport == "auto" and ends_so)
+    # The last part, or the one before a name, as in our own `/sse/NAME`.
+    last_parts = one.url.partition("?")[0].rstrip("/").split("/")[3:][-2:]
+    return one.transport == "sse" or (one.transport == "auto" and "sse" in last_parts)
 
 
 def connector(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final
+from urllib.parse import quote
 
 from headgate import __version__
 from headgate.app.holding import process_protection
@@ -42,7 +43,7 @@ class HttpGateway:
                 self._slots,
                 self._rooms,
                 budget=budget,
-                messages_path="/messages" if alone else f"/messages/{name}",
+                messages_path="/messages" if alone else f"/messages/{quote(name)}",
             )
             for name in config.upstreams
         }

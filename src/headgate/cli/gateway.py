@@ -103,8 +103,8 @@ def _chosen(options: argparse.Namespace) -> Callable[[Config], dict[str, Upstrea
         one = Upstream(command=arguments[0], args=tuple(arguments[1:]))
         return lambda config: {Path(arguments[0]).stem: _with_rules(one, Path(arguments[0]).stem, config)}
     if given is not None and is_url:
-        name = urlsplit(given).hostname or "upstream"
-        one = Upstream(url=_checked(given), transport=options.transport or "auto")
+        name = _host_of(given)
+        one = Upstream(url=given, transport=options.transport or "auto")
         return lambda config: {name: _with_rules(one, name, config)}
     return lambda config: _named(config, given)
 
@@ -114,13 +114,17 @@ def _with_rules(one: Upstream, name: str, config: Config) -> Upstream:
     return replace(one, tools=config.upstreams[name].tools) if name in config.upstreams else one
 
 
-def _checked(url: str) -> str:
-    parts = urlsplit(url)
+def _host_of(url: str) -> str:
+    """Which is what a server of the command line is called. What is refused is not repeated: it may hold a secret."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
         raise OperatorError(
-            f"--upstream {url[:200]}: must be http:// or https:// with a host; a login belongs into `headers:` of a file"
+            "--upstream: must be http:// or https:// with a host; a login belongs into `headers:` of a file"
         )
-    return url
+    return parts.hostname
 
 
 def _named(config: Config, name: str | None) -> dict[str, Upstream]:

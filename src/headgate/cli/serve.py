@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 from headgate.cli import complain
 from headgate.cli.gateway import (
@@ -60,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _announce(address: str, config: Config) -> None:
     names = list(config.upstreams)
-    paths = ["/mcp"] if len(names) == 1 else [f"/mcp/{name}" for name in names]
+    paths = ["/mcp"] if len(names) == 1 else [f"/mcp/{quote(name)}" for name in names]
     for path in paths:
         complain(f"serving {address}{path} (Ctrl-C ends)")
 

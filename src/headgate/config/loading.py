@@ -26,11 +26,14 @@ _OUR_HEADERS: Final = frozenset(
         "transfer-encoding",
         "connection",
         "accept-encoding",
+        "expect",
         "origin",
         "upgrade",
         "te",
     )
 )
+_NO_NAMES: Final = ("", ".", "..")
+"""Which clients take for another place when they stand in a path."""
 _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
@@ -133,6 +136,8 @@ def _impossible(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
         yield (("read_tool",),), what
     for name, one in config.upstreams.items():
         home = ("upstreams", name)
+        if name in _NO_NAMES:
+            yield (home,), "cannot be the name of a server: clients call it at /mcp/NAME"
         yield from _unreachable(one, home)
         for key, texts in (("command", (one.command,)), ("args", one.args), ("cwd", (one.cwd,))):
             if any("\0" in text for text in texts):

@@ -14,7 +14,7 @@ from headgate.relay.calls import Call
 from headgate.relay.catalog import Catalog
 from headgate.relay.message import NOTHING, Message
 from headgate.relay.read_tool import read_on
-from headgate.relay.rules import Rules
+from headgate.relay.rules import Rules, ToolRule
 
 if TYPE_CHECKING:
     from headgate.engine.policy import Policy
@@ -44,7 +44,7 @@ class Bounding:
     def result(
         self, message: Message, rules: Rules, tool: str, line: Line, *, modern: bool = False
     ) -> list[Action]:
-        rule = rules.of(tool)
+        rule = self._rule(rules, tool, line)
         if not rule.reads_everything and not rule.may_be_large(line):
             return [ToClient(line)]
         if message.result is NOTHING:
@@ -55,7 +55,7 @@ class Bounding:
     def _result(self, message: Message, rules: Rules, tool: str, line: Line, *, modern: bool) -> list[Action]:
         from headgate.relay import results, written
 
-        rule = rules.of(tool)
+        rule = self._rule(rules, tool, line)
         schema = self._catalog.schemas.get(tool, b"")
         raw, key = memoryview(message.result), message.key
         bounded = results.bound_result(raw, rule, self._hold(rules, tool), schema, modern=modern)
@@ -69,6 +69,14 @@ class Bounding:
             return [ToClient(rpc.answer(key, raw))]
         return [ToClient(line)]
 
+    def _rule(self, rules: Rules, tool: str, line: Line) -> ToolRule:
+        """What another Headgate has bounded already is bounded again only where it is over our cap."""
+        rule = rules.of(tool)
+        if not self._catalog.is_chained or b'"headgate/result"' not in line:
+            return rule
+        policy = rule.policy.with_budget(rule.policy.hard_cap)
+        return replace(rule, policy=replace(policy, compact=False), annotate=False)
+
     def error(self, message: Message, rules: Rules, tool: str, line: Line) -> list[Action]:
         if not rules.of(tool).may_be_large(line):
             return [ToClient(line)]
@@ -80,10 +88,12 @@ class Bounding:
         raw, key = memoryview(message.error), message.key
         beside = memoryview(message.result) if message.result is not NOTHING else b""
         bounded = results.bound_error(raw, rules.of(tool), self._hold(rules, tool), beside)
-        if bounded is None:
+        if bounded is None and (len(line) - len(raw) <= _ENVELOPE_BYTES or bytes(raw[:1]) != b"{"):
             return [ToClient(line)]
-        data = b'{"jsonrpc":"2.0","id":' + (key or b"null") + b',"error":' + bounded.raw + b"}"
-        return [_noted(bounded, tool, len(line)), ToClient(data)]
+        # Else as beside a result: nothing a client should read.
+        error = raw if bounded is None else bounded.raw
+        data = b"".join((b'{"jsonrpc":"2.0","id":', key or b"null", b',"error":', error, b"}"))
+        return [*([] if bounded is None else [_noted(bounded, tool, len(line))]), ToClient(data)]
 
     def task_note(self, message: Message, rules: Rules, line: Line) -> list[Action]:
         """A task that ended tells its result in a notification (2026-07-28 and its tasks extension)."""
@@ -123,6 +133,15 @@ class Bounding:
 
     # Our own tool
 
+    def holds(self, arguments: msgspec.Raw) -> bool:
+        """Whether a cursor is one of ours that has not expired."""
+        try:
+            cursor = msgspec.json.decode(arguments, type=_ReadArguments).cursor.strip()
+            self._protection().owner(cursor, self._principal, self._upstream)
+        except (msgspec.DecodeError, UnicodeDecodeError, ClientError):
+            return False
+        return True
+
     def read(self, message: Message, arguments: msgspec.Raw, rules: Rules) -> list[Action]:
         # It may have to search all of what is held: its size is not known here.
         return [Work(partial(self._read, message, arguments, rules), _UNKNOWN_BYTES)]
@@ -151,6 +170,10 @@ class Bounding:
 
 
 _UNKNOWN_BYTES: Final = 1 << 20
+
+
+class _ReadArguments(msgspec.Struct):
+    cursor: str = ""
 
 
 def _refusal(text: str, *, modern: bool) -> bytes:

@@ -7,7 +7,7 @@ import msgspec
 
 from headgate.relay.message import NOTHING, Json, encode, text_of
 from headgate.relay.param_headers import ParamHeaders, param_headers_of
-from headgate.relay.read_tool import definition
+from headgate.relay.read_tool import definition, is_definition
 from headgate.relay.rules import Rules
 from headgate.relay.slots import close_list, close_object, open_list, open_object
 
@@ -37,6 +37,8 @@ class Catalog:
     has_tools: bool = True
     """False once the upstream has said that it has none: the list is then ours alone."""
     clash_seen: bool = False
+    is_chained: bool = False
+    """The upstream is a Headgate too: what it held back is read through a tool of its own."""
 
     def rewrite_list(self, raw: Json, rules: Rules, *, first_page: bool) -> Json | None:
         """The list a client gets for the one an upstream sent; None if it has no such list."""
@@ -58,8 +60,10 @@ class Catalog:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return raw
         name = _text(entry.name)
+        is_headgate = is_definition(bytes(entry.inputSchema))
+        self.is_chained = self.is_chained or is_headgate
         if name == rules.read_tool:
-            self.clash_seen = True
+            self.clash_seen = self.clash_seen or not is_headgate
             return None
         self._note_params(name, entry.inputSchema)
         rule = rules.of(name)

@@ -72,7 +72,8 @@ class Multiplexer(Generic[_T]):
                 yield routed
 
     def _answer(self, message: Message) -> Routed[_T] | None:
-        seat = self._seats.pop(int(message.key), None) if message.key.isdigit() else None
+        is_ours = message.key.isdigit() and len(message.key) < 20
+        seat = self._seats.pop(int(message.key), None) if is_ours else None
         if seat is None:
             return None
         if message.has_error:
@@ -107,16 +108,17 @@ class Multiplexer(Generic[_T]):
 
 def _with_token(params: msgspec.Raw, token: bytes) -> tuple[msgspec.Raw, bytes]:
     """Parameters with our token for the progress, and the one that stood there."""
-    if b"progressToken" not in bytes(params):
+    raw = bytes(params)
+    if b"progressToken" not in raw and b"\\" not in raw:
         return params, b""
     members = _members(params)
     meta = _members(members.get("_meta"))
     given = meta.get(_PROGRESS)
-    if given is None:
-        return params, b""
-    meta[_PROGRESS] = msgspec.Raw(token)
+    if given is not None:
+        meta[_PROGRESS] = msgspec.Raw(token)
+    # Written anew: with a member twice, the upstream could see another than we did, and the token of someone else in it.
     members["_meta"] = msgspec.Raw(rpc.encode(meta))
-    return msgspec.Raw(rpc.encode(members)), bytes(given)
+    return msgspec.Raw(rpc.encode(members)), bytes(given or b"")
 
 
 def _with_subscription(raw: msgspec.Raw, id_: bytes, *, only_if_number: bool = False) -> msgspec.Raw:

@@ -4,6 +4,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from headgate.errors import BadRequest
 from headgate.relay.message import encode
 
@@ -36,6 +38,16 @@ def definition(name: str) -> bytes:
             "annotations": {"readOnlyHint": True},
         }
     )
+
+
+def is_definition(schema: bytes) -> bool:
+    """Whether an input schema is that of a tool like this one, whatever it is called."""
+    if b'"cursor"' not in schema or b'"pages"' not in schema:
+        return False
+    try:
+        return set(msgspec.json.decode(schema)["properties"]) == set(ARGUMENTS)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, TypeError):
+        return False
 
 
 def check_arguments(arguments: dict[str, Any]) -> str:

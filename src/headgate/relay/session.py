@@ -119,7 +119,7 @@ class Session:
         if method == "tools/call":
             params = _decode(_call_params, message.params)
             name: str = params.name if params else ""
-            if name == self.rules.read_tool:
+            if name == self.rules.read_tool and self._reads_here(params.arguments):
                 return self._bounding.read(message, params.arguments, self.rules)
             rule = self.rules.of(name)
             if rule.hidden:
@@ -148,6 +148,10 @@ class Session:
             call = Call(message.key, method, self.rules, line=line)
         self._calls.add(call)
         return [ToUpstream(line, True)]
+
+    def _reads_here(self, arguments: msgspec.Raw) -> bool:
+        """Whether it is for us to read on: where the upstream is a Headgate too, a cursor that is not ours is its own."""
+        return not self._catalog.is_chained or self._bounding.holds(arguments)
 
     def _note_notification(self, message: Message, line: Line) -> None:
         if message.method == "notifications/initialized":

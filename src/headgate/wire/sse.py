@@ -1,5 +1,6 @@
 """Server-sent events: cut out of a stream as they came, read, and written."""
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -56,6 +57,7 @@ class Event:
 
 
 def read_event(raw: bytes) -> Event:
+    raw = raw.removeprefix(BOM_UTF8)  # a stream may begin with one
     data: list[bytes] = []
     name, id_, retry = b"message", None, b""
     for line in raw.splitlines():
@@ -74,7 +76,8 @@ def read_event(raw: bytes) -> Event:
 
 def with_data(raw: bytes, data: bytes) -> bytes:
     """The same event with other data."""
-    kept = [line for line in raw.splitlines() if line and line.partition(b":")[0] != b"data"]
+    lines = raw.removeprefix(BOM_UTF8).splitlines()
+    kept = [line for line in lines if line and line.partition(b":")[0] != b"data"]
     return b"".join((*(line + b"\n" for line in kept), b"data: ", data, b"\n\n"))
 
 

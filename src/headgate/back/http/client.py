@@ -98,7 +98,9 @@ class Origin:
                 "the upstream's url has credentials in it: put them into a header, taken from a secret"
             )
         host = parts.hostname or ""
-        if not (_IPV6 if ":" in host else _HOST).fullmatch(host):
+        labels = host.removesuffix(".").split(".")
+        is_name = _HOST.fullmatch(host) and all(0 < len(label) < 64 for label in labels)
+        if not (_IPV6.fullmatch(host) if ":" in host else is_name):
             raise ConfigError(
                 "the upstream's url has no valid host: a name (in its xn-- form), an IPv4 address, or an IPv6 one in []"
             )

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -14,6 +15,8 @@ _SAMPLE_BYTES: Final = 4_096
 _BLANK: Final = re.compile(rb"\r\n\r\n|\n\n|\n\r\n?|\r\r")
 _FIRST_WAIT_SECONDS: Final = 1.0
 _LONGEST_WAIT_SECONDS: Final = 30.0
+_SHORTEST_WISH_SECONDS: Final = 0.1
+"""A server that hangs up at once, and wants us back at once, would keep both busy with nothing else."""
 _LONGEST_WISH_SECONDS: Final = 60.0
 """A server may ask us to come back later than that: nobody waits so long for an answer."""
 
@@ -43,7 +46,7 @@ class Ear:
         return await response.next()
 
     async def body(self, response: Response) -> bytes:
-        """The whole of it; OverCap if that is too much."""
+        """The whole of it, bare; OverCap if that is too much."""
         pieces: list[bytes] = []
         size = 0
         try:
@@ -54,7 +57,7 @@ class Ear:
                     raise OverCap(b"".join(pieces)[:_SAMPLE_BYTES])
         finally:
             response.abort()
-        return b"".join(pieces)
+        return bare(b"".join(pieces))
 
     async def follow(self, response: Response, on_event: "Callable[[Event | TooLong], None]") -> None:
         """Every event until the stream ends, or breaks (UpstreamError)."""
@@ -121,12 +124,18 @@ class Trail:
         if event.id is not None:
             self.last_id = event.id
         if event.retry:
-            self._retry_seconds = min(int(event.retry[:9]) / 1_000, _LONGEST_WISH_SECONDS)
+            wish = int(event.retry[:9]) / 1_000
+            self._retry_seconds = min(max(wish, _SHORTEST_WISH_SECONDS), _LONGEST_WISH_SECONDS)
         self.failures = 0
 
     async def rest(self) -> None:
         longest = max(_LONGEST_WAIT_SECONDS, self._retry_seconds)
         await asyncio.sleep(min(self._retry_seconds * 2 ** min(self.failures, 10), longest))
+
+
+def bare(body: bytes) -> bytes:
+    """Without what may stand around JSON."""
+    return body.removeprefix(BOM_UTF8).strip()
 
 
 def is_event_stream(response: Response) -> bool:

@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from headgate.back.http.client import Response, TooLarge
+from headgate.back.http.hearing import bare
 from headgate.back.http.outgoing import messages_in
 from headgate.relay import message as rpc
 from headgate.relay.message import one_line
@@ -58,7 +59,7 @@ class Refusal:
 
 async def read_refusal(response: Response) -> Refusal:
     try:
-        body = one_line(await response.read(_MAX_BYTES))
+        body = one_line(bare(await response.read(_MAX_BYTES)))
     except TooLarge:
         return Refusal(response.status, b"")
     finally:

@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 from headgate.back.http.client import Headers, HttpClient, Origin, Response
 from headgate.errors import UpstreamError
 
 _MAX_REDIRECTS: Final = 3
+_AS_IT_IS: Final = bytes(range(0x21, 0x7F)).decode()
+"""In an address; all else is written as %XX."""
 _ACCEPT: Final = (b"accept", b"application/json, text/event-stream")
 
 
@@ -40,11 +42,12 @@ class HttpServer:
 
     def _next(self, method: bytes, target: bytes, answer: Response) -> bytes:
         """Only within its own origin, and never with a request turned into another."""
-        here = f"{self._origin}{target.decode('latin-1')}"
-        there = urljoin(here, answer.header(b"location").decode("latin-1"))
-        if answer.status not in (307, 308) and method != b"GET":
+        location = answer.header(b"location").decode("utf-8", "surrogateescape")
+        if not location or (answer.status not in (307, 308) and method != b"GET"):
             raise UpstreamError(f"the upstream {self._name} moved: it must be called at another address")
+        there = ""
         try:
+            there = urljoin(f"{self._origin}{target.decode('ascii')}", location)
             is_same = Origin.of(there) == self._origin
         except Exception:  # noqa: BLE001  # whatever it is, it is no address of ours
             is_same = False
@@ -73,4 +76,4 @@ def target_of(url: str) -> bytes:
     """Path and query, as they go into the first line of a request."""
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return target.encode("ascii", "ignore")
+    return quote(target, safe=_AS_IT_IS, errors="surrogateescape").encode("ascii")

@@ -6,7 +6,7 @@ from headgate.front.http.sessions import HandshakeSessions
 from headgate.front.http.single import SingleExchanges
 from headgate.relay import message as rpc
 from headgate.relay.eras import is_modern_header
-from headgate.relay.message import Garbage, Message, Opaque
+from headgate.relay.message import Garbage, Message, Opaque, one_line
 
 
 class Endpoint:
@@ -33,9 +33,12 @@ class Endpoint:
             raise Refusal(400, f"this is not JSON: {message.reason[:200]}", code=rpc.PARSE_ERROR)
         if isinstance(message, Opaque) or not message or message == Message():
             raise Refusal(400, "this is not a JSON-RPC message")
+        if (line := one_line(body)) is not body:
+            # A server on a pipe takes a line: what stood on one of its own in here would be another message to it.
+            body, message = line, rpc.read(line)
         if isinstance(message, Message) and (is_modern or rpc.is_modern(message.params)):
             await self.singles.post(exchange, message)
-        elif is_modern:
+        elif is_modern or not isinstance(message, Message | list):
             raise Refusal(400, "send one request or notification, not a batch")
         else:
             await self.sessions.post(exchange, body, message)

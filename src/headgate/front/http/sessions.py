@@ -23,7 +23,7 @@ from headgate.relay import message as rpc
 from headgate.relay.actions import Line, ToClient
 from headgate.relay.calls import same_spelling, spellings
 from headgate.relay.eras import ASSUMED_VERSION, PRIMED_SINCE, is_modern_header
-from headgate.relay.message import Message, one_line
+from headgate.relay.message import Message
 
 SESSION_ID: Final = b"mcp-session-id"
 _HOLD_SECONDS: Final = 0.02
@@ -234,6 +234,7 @@ class HandshakeSessions:
         return sum(session.pending for session in self._sessions.values())
 
     async def post(self, exchange: Exchange, body: bytes, message: "Message | list[msgspec.Raw]") -> None:
+        """`body`: on one line."""
         if isinstance(message, Message) and _greets(message) and not exchange.header(SESSION_ID):
             await self._initialize(exchange, body, message)
             return
@@ -241,19 +242,17 @@ class HandshakeSessions:
         requests = [one for one in messages if one.is_request]
         session = self.find(exchange, requests[0].key if requests else b"")
         session.note_use()
-        # A server on a pipe takes a line; outside of texts JSON may have line ends anywhere.
-        line = one_line(body)
         for one in messages:
             session.note_cancellation(one)
         if not requests:
-            session.link.from_client(line)
+            session.link.from_client(body)
             await exchange.answer(202, headers=[(SESSION_ID, session.id)])
             return
         if any(_greets(one) for one in requests):
             raise Refusal(400, "the session is initialized already", key=requests[0].key)
         version = exchange.header(b"mcp-protocol-version").decode("latin-1") or ASSUMED_VERSION
         streams = self._streams(exchange)
-        stream = session.ask(requests, line, primed=version >= PRIMED_SINCE, streams=streams)
+        stream = session.ask(requests, body, primed=version >= PRIMED_SINCE, streams=streams)
         await self._respond(exchange, session, stream, streams=streams, is_batch=isinstance(message, list))
 
     def _streams(self, exchange: Exchange) -> bool:
@@ -304,7 +303,7 @@ class HandshakeSessions:
             if not session.link.is_up:
                 raise self._down(session, message.key)
             wanted = str(_value(message.params, "protocolVersion"))
-            stream = session.ask([message], one_line(body), primed=wanted >= PRIMED_SINCE, streams=streams)
+            stream = session.ask([message], body, primed=wanted >= PRIMED_SINCE, streams=streams)
             if not await stream.whole(exchange):
                 return
             if stream.is_stopgap:

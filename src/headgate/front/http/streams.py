@@ -33,7 +33,8 @@ class EventStream:
         """The last that was handed to a connection."""
         self._bytes = 0
         self._unsent_bytes = 0
-        self._wake: asyncio.Future[None] | None = None
+        self._waiting: list[asyncio.Future[None]] = []
+        """Responses that carry it, and those that did until a moment ago."""
         self._reader: object = None
         self.on_pressure: Callable[[bool], None] = lambda _: None
         self._is_pressed = False
@@ -77,8 +78,9 @@ class EventStream:
         self.wake()
 
     def wake(self) -> None:
-        if self._wake is not None and not self._wake.done():
-            self._wake.set_result(None)
+        for waiting in self._waiting:
+            if not waiting.done():
+                waiting.set_result(None)
 
     def _trim(self) -> None:
         """Forget the oldest, those that were sent first of all; never the newest."""
@@ -124,11 +126,12 @@ class EventStream:
         timer.cancel()
 
     async def _wait(self) -> None:
-        self._wake = asyncio.get_running_loop().create_future()
+        waiting = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiting)
         try:
-            await self._wake
+            await waiting
         finally:
-            self._wake = None
+            self._waiting.remove(waiting)
 
     async def carry(self, exchange: Exchange, headers: list[Header], after: int | None = None) -> bool:
         """Send everything, from behind the event `after`, until it is done or the client has gone.
@@ -136,6 +139,7 @@ class EventStream:
         Whether all of it was sent. A response that is asked for later takes over.
         """
         me = self._reader = object()
+        self.wake()  # whoever carried it before sees that this is over
         if after is not None:
             self._sent = min(after, self._last)
         exchange.hangup.then(self.wake)
@@ -162,12 +166,14 @@ class EventStream:
             return is_whole
         finally:
             exchange.hangup.forget(self.wake)
-            self._relieve()
             if self._reader is me:
                 self._reader = None
+                self._trim()
+            self._relieve()
 
     def _relieve(self) -> None:
-        if self._is_pressed and self._unsent_bytes <= MAX_BACKLOG_BYTES:
+        """Nobody is made to wait for a client that is not there: what it misses is kept or forgotten."""
+        if self._is_pressed and (not self.has_reader or self._unsent_bytes <= MAX_BACKLOG_BYTES):
             self._is_pressed = False
             self.on_pressure(False)
 

@@ -1,6 +1,7 @@
 """`/mcp` in front of a server that speaks HTTP itself: its answers as they come, but for what must be rewritten."""
 
 import asyncio
+from codecs import BOM_UTF8
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol
@@ -21,6 +22,7 @@ from headgate.wire.sse import EventBuffer, read_event, with_data, write_event
 
 _MAX_SESSIONS: Final = 10_000
 """That are remembered; one that was forgotten is looked up again."""
+_QUICK_BYTES: Final = 100_000
 _MAX_PAGE_BYTES: Final = 4_096
 """Of an error that is no JSON-RPC message: pages of HTML say nothing to a model."""
 _GREETINGS: Final = ("initialize", "server/discover")
@@ -225,20 +227,26 @@ class Through:
     async def _pass_on(
         self, exchange: Exchange, answer: Answer, session: Session, key: bytes, mine: list[bytes]
     ) -> None:
-        headers = [(name, value) for name, value in answer.headers if name in self._answered]
-        kind = answer.header(b"content-type").partition(b";")[0].strip().lower()
+        named = answer.header(b"content-type")
+        # One type and no second: clients would go by another than we do.
+        headers = [
+            (name, value)
+            for name, value in answer.headers
+            if name in self._answered and (name != b"content-type" or value is named)
+        ]
+        kind = named.partition(b";")[0].strip().lower()
         if kind == b"text/event-stream":
             await self._pass_events(exchange, answer, session, key, mine, headers)
-        elif kind == b"application/json":
-            body = await self._read(answer, key)
-            await exchange.answer(answer.status, await self._document(body, session, mine), headers)
-        elif answer.status >= 400:
+        elif kind != b"application/json" and answer.status >= 400:
             await exchange.answer(answer.status, await _beginning(answer), headers)
-        elif mine:
+        elif kind != b"application/json" and mine:
             await answer.read(self._max_bytes)
             await exchange.answer_json(b"[" + b",".join(mine) + b"]")
         else:
-            await exchange.answer(answer.status, await self._read(answer, key), headers)
+            # Whatever it is called: there are clients that do not look.
+            body = await self._read(answer, key)
+            document = await self._document(body, answer.status, session, mine)
+            await exchange.answer(answer.status, document, headers)
 
     async def _read(self, answer: Answer, key: bytes) -> bytes:
         try:
@@ -247,11 +255,15 @@ class Through:
             answer.abort()
             raise
 
-    async def _document(self, body: bytes, session: Session, mine: list[bytes]) -> bytes:
+    async def _document(self, body: bytes, status: int, session: Session, mine: list[bytes]) -> bytes:
         if not body.strip():
             return body
-        lines = await self._settled(session.from_upstream(body))
-        whole = lines[0] if lines else body if len(body) <= _MAX_PAGE_BYTES else body[:_MAX_PAGE_BYTES]
+        whole = await self._rewritten(body, session)
+        if whole is None and status < 400:
+            raise UpstreamError(
+                f"the upstream answered {status} with something that is no message: is its address right?"
+            )
+        whole = body[:_MAX_PAGE_BYTES] if whole is None else whole
         if not mine:
             return whole
         inner = whole.strip()
@@ -290,17 +302,18 @@ class Through:
                 return  # which cuts the connection: the client comes back for the rest, as it would without us
             await self._break_off(exchange, answer, b"", key, str(error))
             return
-        if rest := buffer.rest():
-            # Not whole, but some clients read it all the same.
-            ended = rest + b"\n\n"
-            written, has_id = await self._event(ended, session)
+        # What lacks but its end is given one. Half an event would spoil what we say behind it, and nobody reads it.
+        rest = b""
+        if last := buffer.rest():
+            rest, has_id = await self._event(last + b"\n\n", session)
             can_resume = can_resume or has_id
-            await exchange.write(rest if written is ended else written)
         if key and not can_resume and session.is_waiting_for(key):
             await self._break_off(
                 exchange, answer, b"", key, "the upstream ended its answer without the result"
             )
             return
+        if rest:
+            await exchange.write(rest)
         await exchange.end()
 
     def _too_large(self) -> str:
@@ -316,13 +329,24 @@ class Through:
         await exchange.end()
 
     async def _event(self, raw: bytes, session: Session) -> tuple[bytes, bool]:
-        event = read_event(raw)
-        if not event.data or event.name != b"message":
+        # One of a million lines takes seconds.
+        do = _at_once if len(raw) <= _QUICK_BYTES else asyncio.to_thread
+        event = await do(read_event, raw)
+        if not event.data:
             return raw, bool(event.id)
-        lines = await self._settled(session.from_upstream(event.data))
-        if not lines or lines[0] is event.data:
-            return raw, bool(event.id)
-        return with_data(raw, lines[0]), bool(event.id)
+        # By whatever name: there are clients that do not look.
+        data = await self._rewritten(event.data, session)
+        if data is None:
+            data = b" ".join(event.data[:_MAX_PAGE_BYTES].splitlines())
+        return raw if data is event.data else await do(with_data, raw, data), bool(event.id)
+
+    async def _rewritten(self, text: bytes, session: Session) -> bytes | None:
+        """The same object where nothing must change; None of what is large and no message."""
+        bare = text.removeprefix(BOM_UTF8)
+        lines = await self._settled(session.from_upstream(bare))
+        if lines and lines[0] is not bare:
+            return lines[0]
+        return text if len(text) <= _MAX_PAGE_BYTES or (lines and _is_message(bare)) else None
 
     async def _settled(self, actions: list[Action]) -> list[bytes]:
         """The messages for the client, all work done; the log is told the rest."""
@@ -341,6 +365,22 @@ async def _done(work: Work) -> list[Action]:
     if work.is_quick:
         return work.run()
     return await asyncio.get_running_loop().run_in_executor(None, work.run)
+
+
+async def _at_once(do: Callable[..., Any], *given: Any) -> Any:
+    return do(*given)
+
+
+def _is_message(text: bytes) -> bool:
+    """Not every JSON is: frameworks have errors of their own."""
+    read = rpc.read_leniently(text) if isinstance(rpc.read(text), rpc.Garbage) else text
+    found = rpc.read(read or b"")
+    messages = [rpc.read(bytes(raw)) for raw in found] if isinstance(found, list) else [found]
+    return all(
+        isinstance(one, Message)
+        and (one.method or one.result is not rpc.NOTHING or bytes(one.error)[:1] == b"{")
+        for one in messages
+    )
 
 
 async def _beginning(answer: Answer) -> bytes:

@@ -1,0 +1,158 @@
+"""What hostile, careless and unlucky clients do to `headgate serve`: nobody else notices, and nothing stays behind."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from http.client import HTTPResponse
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.http.serving import META, Answer, Serving, exchange, modern, next_event, serve, text_of, wait_until
+from tests.http.wire import Wire, request, wire
+
+SERVER = [sys.executable, "-S", str(Path(__file__).with_name("talking_server.py"))]
+LOG_LEVEL = "io.modelcontextprotocol/logLevel"
+MODERN = {
+    "content-type": "application/json",
+    "accept": "application/json, text/event-stream",
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": "tools/call",
+}
+
+
+@pytest.fixture(scope="module")
+def serving() -> Iterator[Serving]:
+    with serve("--set", "grace_seconds=0", command=SERVER) as started:
+        yield started
+
+
+def call(key: Any, tool: str, arguments: dict[str, Any] | None = None, **meta: Any) -> dict[str, Any]:
+    params = {"name": tool, "arguments": arguments or {}} | ({"_meta": meta} if meta else {})
+    return {"jsonrpc": "2.0", "id": key, "method": "tools/call", "params": params}
+
+
+def single(serving: Serving, tool: str, arguments: dict[str, Any] | None = None, **more: Any) -> Answer:
+    return modern(serving, "tools/call", {"name": tool, "arguments": arguments or {}}, **more)
+
+
+def raw_single(serving: Serving, tool: str, body: bytes) -> Answer:
+    """A modern call of this very body."""
+    return exchange(serving.connect(), "POST", "/mcp", body, MODERN | {"mcp-name": tool})
+
+
+def begin_single(serving: Serving, tool: str, arguments: dict[str, Any], **meta: Any) -> HTTPResponse:
+    """A modern call whose answer is not read yet."""
+    connection = serving.connect()
+    message = call(1, tool, arguments, **(META | meta))
+    connection.request("POST", "/mcp", json.dumps(message), MODERN | {"mcp-name": tool})
+    return serving.answer_of(connection)
+
+
+def sends_single(opened: Wire, tool: str, arguments: dict[str, Any], **meta: Any) -> None:
+    """The same, without waiting for as much as the beginning of an answer."""
+    headers = [f"{name}: {value}".encode() for name, value in (MODERN | {"mcp-name": tool}).items()]
+    body = json.dumps(call(1, tool, arguments, **(META | meta))).encode()
+    opened.send(request(b"POST /mcp", *headers, body=body))
+
+
+def heard(serving: Serving) -> list[str]:
+    return json.loads(text_of(single(serving, "heard").json))
+
+
+def read_rest(response: HTTPResponse) -> list[dict[str, str]]:
+    events: list[dict[str, str]] = []
+    with suppress(AssertionError):
+        while True:
+            events.append(next_event(response))
+    return events
+
+
+# One client at the expense of another
+
+
+def test_a_body_in_many_lines_is_one_message_to_a_shared_server(serving: Serving) -> None:
+    """Or else a line in the middle of it would be a message of its own, in the name of anybody."""
+    smuggled = b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}'
+    meta = json.dumps(META).encode()
+    params = b'{"name":"echo","arguments":{"x":\n%b\r\n},"_meta":%b}' % (smuggled, meta)
+    body = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":%b}' % params
+    assert text_of(raw_single(serving, "echo", body).json) == "ok"
+    assert not any(line.startswith('{"jsonrpc":"2.0","method"') for line in heard(serving))
+
+
+def test_an_id_in_many_lines_does_not_break_an_event(serving: Serving) -> None:
+    meta = json.dumps(META).encode()
+    params = b'{"name":"progress","arguments":{},"_meta":%b,"progressToken":[1,\n2]}}' % meta[:-1]
+    body = b'{"jsonrpc":"2.0","id":[1,\n2],"method":"tools/call","params":%b}' % params
+    *_, last = raw_single(serving, "progress", body).messages
+    assert last["id"] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [b'"progress\\u0054oken":%d', b'"progressToken":%d},"_meta":{}'],
+    ids=["escaped", "twice"],
+)
+def test_progress_never_reaches_the_call_of_another(serving: Serving, spelled: bytes, tmp_path: Path) -> None:
+    """Whatever number a client makes up for its own, it is not that of another."""
+    done = tmp_path / "done"
+    with wire(serving) as victim:
+        sends_single(victim, "wait", {"path": str(done)}, progressToken="mine")
+        wait_until(lambda: any(str(done) in line for line in heard(serving)), "the call of the other")
+        number = json.loads(next(line for line in heard(serving) if str(done) in line))["id"]
+        meta = json.dumps(META).encode()[:-1] + b"," + spelled % number
+        if spelled.endswith(b"{}"):
+            meta = b'{"progressToken":%d},"_meta":%b' % (number, json.dumps(META).encode()[:-1])
+        params = b'{"name":"progress","arguments":{},"_meta":%b}}' % meta
+        body = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":%b}' % params
+        assert text_of(raw_single(serving, "progress", body).messages[-1]) == "ok"
+        done.touch()
+        assert [one.get("id") for one in victim.answer().messages] == [1]
+
+
+# Streams
+
+
+def test_a_response_that_was_taken_over_ends(serving: Serving) -> None:
+    """A client comes back before its first connection is known to be dead: nothing may wait for that one."""
+    client = serving.client()
+    client.initialize()
+    first = client.begin(call(1, "hang"))
+    beginning = next_event(first)
+    second = client.listen(**{"last-event-id": beginning["id"]})
+    third = client.listen(**{"last-event-id": beginning["id"]})
+    assert read_rest(first) == read_rest(second) == []
+    cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
+    assert client.post(cancelled).status == 202
+    assert [json.loads(event["data"])["id"] for event in read_rest(third)] == [1]
+
+
+def test_a_stream_that_was_left_in_the_middle_of_a_flood_does_not_stop_the_session(
+    serving: Serving, tmp_path: Path
+) -> None:
+    path = tmp_path / "far"
+    client = serving.client()
+    client.initialize()
+    flood = {"count": 2_000, "bytes": 32_768, "path": str(path)}
+    response = client.begin(call("flood", "pour", flood, progressToken=1))
+    next_event(response)
+
+    def is_held_up() -> bool:
+        before = path.read_text() if path.exists() else ""
+        return bool(before) and not wait_until_changed(path, before)
+
+    wait_until(is_held_up, "a server that has to wait")
+    assert path.read_text() != "done"
+    serving.cut(response)
+    assert text_of(client.call("echo", text="still here")) == "still here"
+
+
+def wait_until_changed(path: Path, before: str) -> bool:
+    try:
+        wait_until(lambda: path.read_text() != before, "a change", patience=0.5)
+    except AssertionError:
+        return False
+    return True
