@@ -5,13 +5,14 @@ import os
 import sys
 import threading
 import time
+from collections import deque
 from pathlib import Path
 from typing import Any
 
 IS_OLD = "--old" in sys.argv
 _sending = threading.Lock()
-_heard: list[str] = []
-"""Every line that came, as it came."""
+_heard: deque[str] = deque(maxlen=40)
+"""The last lines that came, as they came."""
 
 
 def send(**message: Any) -> None:
@@ -51,7 +52,7 @@ def call(key: Any, name: str, arguments: dict[str, Any], meta: dict[str, Any]) -
             work = pour if name == "pour" else wait
             threading.Thread(target=work, args=(key, arguments, token), daemon=True).start()
         case "heard":
-            answer(key, json.dumps(_heard))
+            answer(key, json.dumps(list(_heard)))
         case "progress":
             for step in range(arguments.get("steps", 1)):
                 send(method="notifications/progress", params={"progressToken": token, "progress": step})
@@ -72,12 +73,16 @@ def call(key: Any, name: str, arguments: dict[str, Any], meta: dict[str, Any]) -
 
 
 def take(line: str) -> None:
-    if len(_heard) < 100:
-        _heard.append(line[:500])
+    _heard.append(line[:300])
     try:
         message = json.loads(line)
     except ValueError:
         return
+    for one in message if isinstance(message, list) else [message]:
+        do(one)
+
+
+def do(message: Any) -> None:
     if not isinstance(message, dict) or "id" not in message or "method" not in message:
         return
     key, params = message["id"], message.get("params") or {}

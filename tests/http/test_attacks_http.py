@@ -101,8 +101,7 @@ def test_progress_never_reaches_the_call_of_another(serving: Serving, spelled: b
     done = tmp_path / "done"
     with wire(serving) as victim:
         sends_single(victim, "wait", {"path": str(done)}, progressToken="mine")
-        wait_until(lambda: any(str(done) in line for line in heard(serving)), "the call of the other")
-        number = json.loads(next(line for line in heard(serving) if str(done) in line))["id"]
+        number = int(wait_until(lambda: number_of(serving, str(done)), "the call of the other"))
         meta = json.dumps(META).encode()[:-1] + b"," + spelled % number
         if spelled.endswith(b"{}"):
             meta = b'{"progressToken":%d},"_meta":%b' % (number, json.dumps(META).encode()[:-1])
@@ -156,3 +155,110 @@ def wait_until_changed(path: Path, before: str) -> bool:
     except AssertionError:
         return False
     return True
+
+
+def test_a_shared_server_fills_nobodys_memory_for_a_client_that_does_not_read(
+    serving: Serving, tmp_path: Path
+) -> None:
+    path = tmp_path / "far"
+    assert text_of(single(serving, "echo").json) == "ok"
+    before = resident_mb(serving)
+    with wire(serving) as opened:
+        flood = {"count": 2_500, "bytes": 50_000, "path": str(path)}
+        sends_single(opened, "pour", flood, progressToken=1)
+        wait_until(lambda: path.exists() and path.read_text() == "done", "all of the flood")
+        assert text_of(single(serving, "echo").json) == "ok"
+        assert resident_mb(serving) - before < 60
+        with pytest.raises(EOFError):
+            opened.answer()
+
+
+def resident_mb(serving: Serving) -> int:
+    status = Path(f"/proc/{serving.process.pid}/status").read_text(encoding="utf-8")
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")) >> 10
+
+
+# Ends
+
+
+@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
+def test_a_session_that_ends_during_a_call_answers_it(serving: Serving, accept: str) -> None:
+    client = serving.client()
+    client.initialize()
+    with wire(serving) as opened:
+        headers = [
+            f"{name}: {value}".encode() for name, value in (client.headers | {"accept": accept}).items()
+        ]
+        opened.send(request(b"POST /mcp", *headers, body=json.dumps(call("hung", "hang")).encode()))
+        wait_until(lambda: "hung" in text_of(client.call("heard")), "the call")
+        assert (client.delete().status, client.delete().status) == (200, 404)
+        answer = opened.answer()
+    if accept == "application/json":
+        assert (answer.status, answer.json["id"]) == (404, "hung")
+    else:
+        assert (answer.status, answer.messages) == (200, [])
+
+
+def test_a_client_that_hangs_up_after_a_large_body_is_noticed(serving: Serving) -> None:
+    with wire(serving) as opened:
+        headers = [f"{name}: {value}".encode() for name, value in (MODERN | {"mcp-name": "hang"}).items()]
+        body = json.dumps(call(1, "hang", {"mark": "large", "text": "x" * 400_000}, **META)).encode()
+        whole = request(b"POST /mcp", *headers, body=body)
+        opened.send(whole[:20_000])
+        opened.wait_until_read()
+        opened.send(whole[20_000:])
+        number = wait_until(lambda: number_of(serving, '"large"'), "the call")
+    cancelled = f'"requestId":{number},'
+    wait_until(lambda: any(cancelled in line for line in heard(serving)), "that it is called off")
+
+
+def number_of(serving: Serving, mark: str) -> str:
+    """What a call with this in its beginning is called on its way to the server; empty if it has not come."""
+    line = next((line for line in heard(serving) if mark in line and '"heard"' not in line), "")
+    return line.partition('"id":')[2].partition(",")[0]
+
+
+# Odd input
+
+
+def test_a_batch_without_measure_is_refused(serving: Serving) -> None:
+    client = serving.client("2025-03-26")
+    client.initialize()
+    answer = client.post(b"[" + b",".join([b"{}"] * 100_000) + b"]")
+    assert (answer.status, answer.json["error"]["code"]) == (400, -32600)
+    batch = [call(key, "echo") for key in range(1_000)]
+    assert len(client.post(batch, accept="application/json").json) == 1_000
+
+
+def test_no_depth_of_an_id_is_an_error_of_ours(serving: Serving) -> None:
+    client = serving.client()
+    client.initialize()
+    for depth in range(940, 1_000):
+        deep = b"[" * depth + b"]" * depth
+        body = b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%b}}' % deep
+        assert client.post(body).status in (202, 400)
+        body = b'{"jsonrpc":"2.0","id":%b,"method":"nope"}' % deep
+        assert client.post(body).status in (200, 400)
+    assert not any("internal_error" in line for line in serving.lines)
+
+
+def test_made_up_names_of_tools_neither_stay_nor_hide_those_there_are(serving: Serving) -> None:
+    for number in range(3):
+        assert single(serving, f"made up {number}").json["error"]["code"] == -32602
+    assert single(serving, "marked", {"text": "a"}, mcp_param_text="b").status == 400
+
+
+# Calls that ask for logs
+
+
+def test_logs_come_again_after_a_call_that_was_called_off_while_the_server_started(serving: Serving) -> None:
+    def logs() -> list[Any]:
+        answer = single(serving, "echo", meta={LOG_LEVEL: "info"})
+        return [one["params"]["data"] for one in answer.messages if "method" in one]
+
+    assert logs() == ["echo"]
+    for _ in range(2):  # the first makes us leave the server, the second meets the next one as it starts
+        with wire(serving) as opened:
+            sends_single(opened, "hang", {}, **{LOG_LEVEL: "info"})
+            opened.wait_until_read()
+    wait_until(lambda: logs() == ["echo"], "logs")

@@ -16,7 +16,7 @@ from headgate.back.http.server import target_of
 from headgate.errors import ConfigError
 from tests.config.running import HEADGATE, environment
 from tests.http.raw_upstream import Called, RawUpstream, Script, raw_upstream
-from tests.http.serving import PATIENCE, Answer, Serving, parse_events, serve, text_of, wait_until
+from tests.http.serving import PATIENCE, Answer, Serving, modern, parse_events, serve, text_of, wait_until
 from tests.http.wire import request, wire
 from tests.relay.rawclient import RawClient
 
@@ -166,24 +166,33 @@ def test_a_small_event_by_another_name_passes_byte_for_byte(serving: Serving) ->
     assert len(answer.messages) == 1
 
 
-def test_an_answer_that_only_lacks_its_end_is_given_one(serving: Serving) -> None:
-    answer = asked(serving, "events", is_large=False, before="data: ", after="\n")
-    assert text_of(answer.messages[0]) == "small"
-    assert answer.body.endswith(b"\n\n")
-
-
 @script
 def half_an_event(called: Called) -> None:
     called.begin_stream()
-    called.send(b": first\n\nevent: message\ndata: " + called.written("x" * 100)[:60])
+    called.send(b": first\n\nevent: message\ndata: " + called.written("x" * 100)[: given(called)["length"]])
 
 
-def test_half_an_event_does_not_spoil_the_error_that_follows(serving: Serving) -> None:
+@pytest.mark.parametrize("length", [0, 10, 60])
+def test_half_an_event_does_not_spoil_the_error_that_follows(serving: Serving, length: int) -> None:
     """The stream ends with the connection, so a server that dies in the middle ends it properly."""
-    answer = asked(serving, "half_an_event")
+    answer = asked(serving, "half_an_event", length=length)
     [message] = answer.messages
     assert message["id"] == 1
+    assert message["error"]["code"] == -32000
+
+
+@script
+def ends_behind_an_id(called: Called) -> None:
+    called.begin_stream()
+    called.send(b"id: 3\ndata:\n\n")
+
+
+def test_a_stream_nobody_can_take_up_again_ends_with_an_error(serving: Serving) -> None:
+    """Since 2026-07-28 an id leads nowhere."""
+    answer = modern(serving, "tools/call", {"name": "ends_behind_an_id", "arguments": {}})
+    [message] = answer.messages
     assert "without the result" in message["error"]["message"]
+    assert asked(serving, "ends_behind_an_id").body == b"id: 3\ndata:\n\n"
 
 
 @script
@@ -197,6 +206,38 @@ def test_json_behind_a_byte_order_mark_is_json(serving: Serving) -> None:
     assert json.loads(small.body.decode("utf-8-sig"))["id"] == 1
     large = asked(serving, "with_a_mark", length=100_000)
     assert text_of(large.json).startswith("[headgate]")
+
+
+READING = {"name": "headgate_read", "arguments": {"cursor": "none"}}
+
+
+def answers_of_batch(serving: Serving, *others: dict[str, Any]) -> Answer:
+    """To one in which the first is ours to answer."""
+    reading = {"id": 5, "method": "tools/call", "params": READING}
+    batch = [{"jsonrpc": "2.0", **one} for one in (reading, *others)]
+    with wire(serving) as opened:
+        opened.send(request(b"POST /mcp", JSON, ACCEPT, body=json.dumps(batch).encode()))
+        return opened.answer()
+
+
+@script
+def POST(called: Called) -> bool:  # noqa: N802  # what a batch is called by
+    ids = [one["id"] for one in called.json if "id" in one]
+    answers = [{"jsonrpc": "2.0", "id": key, "result": {}} for key in ids]
+    return called.answer(
+        json.dumps(answers).encode() if ids else b"", status="200 OK" if ids else "202 Accepted"
+    )
+
+
+def test_what_we_answer_in_a_batch_is_not_lost_where_the_server_has_nothing_to_say(serving: Serving) -> None:
+    answer = answers_of_batch(serving, {"method": "notifications/roots/list_changed"})
+    assert answer.status == 200
+    assert [one["id"] for one in answer.json] == [5]
+
+
+def test_what_we_and_the_server_answer_is_one_batch(serving: Serving) -> None:
+    answer = answers_of_batch(serving, {"id": 6, "method": "ping"}, {"id": 7, "method": "ping"})
+    assert [one["id"] for one in answer.json] == [5, 6, 7]
 
 
 # It sends us elsewhere
@@ -246,7 +287,7 @@ def a_million_lines(called: Called) -> None:
 def test_an_event_of_a_million_lines_is_nothing_to_pass_on(serving: Serving) -> None:
     answer = asked(serving, "a_million_lines")
     assert len(answer.body) < LARGEST
-    assert "without the result" in answer.messages[-1]["error"]["message"]
+    assert "without the result" in json.loads(answer.events[-1]["data"])["error"]["message"]
 
 
 def greeted(called: Called) -> bool:
@@ -338,6 +379,15 @@ def test_an_address_nobody_can_call_is_refused_and_no_secret_repeated(command: s
     said = refused(command, "--upstream", url)
     assert "http://" in said or "url" in said
     assert "hush" not in said
+
+
+@pytest.mark.parametrize(
+    "url", ["http://host:99999/", "http://host:0/", "http://host:x/", "http://a..b/", "http://[::1/"]
+)
+def test_an_address_nobody_can_call_is_found_by_checking_the_file(tmp_path: Path, url: str) -> None:
+    file = tmp_path / "headgate.yaml"
+    file.write_text(f"upstreams:\n  x:\n    url: '{url}'\n")
+    assert "headgate.yaml:3: upstreams.x.url" in refused("check", str(file))
 
 
 @pytest.mark.parametrize("host", ["a", "a.b.", "xn--mnchen-3ya.de", "a" * 63, "127.0.0.1", "[::1]"])

@@ -86,19 +86,20 @@ class Link:
 
     def from_client(self, line: Line) -> None:
         try:
-            self.do(self.session.from_client(line))
+            self.do(self.session.from_client(line), lambda text: self.session.fail(line, text))
         except Exception as error:  # noqa: BLE001  # one message must not cost the session its life
             self._log.write("internal_error", {"side": "client", "error": repr(error)[:200]}, "error")
             self.do(self.session.fail(line, "Headgate failed on this message; its log says why"))
 
     def _from_upstream(self, line: Line) -> None:
         try:
-            self.do(self.session.from_upstream(line))
+            self.do(self.session.from_upstream(line), lambda text: self.session.give_up_on(line, text))
         except Exception as error:  # noqa: BLE001  # one message must not cost the session its life
             self._log.write("internal_error", {"side": "upstream", "error": repr(error)[:200]}, "error")
             self.do(self.session.give_up_on(line, "Headgate failed on this answer; its log says why"))
 
-    def do(self, actions: list[Action]) -> None:
+    def do(self, actions: list[Action], failing: Callable[[str], list[Action]] = lambda _: []) -> None:
+        """`failing`: what to do instead of work that fails, given what to say."""
         for action in actions:
             if isinstance(action, ToClient):
                 self._on_answer(action)
@@ -107,19 +108,23 @@ class Link:
             elif isinstance(action, Note):
                 self._log.write(action.event, {"upstream": self._name} | action.fields, action.level)
             elif isinstance(action, Work):
-                self._work(action)
+                self._work(action, failing)
             else:
                 self._note_greeting(action)
 
-    def _work(self, work: Work) -> None:
+    def _work(self, work: Work, failing: Callable[[str], list[Action]]) -> None:
         if work.is_quick:
             self.do(work.run())
         else:
-            self._tasks.start(self._work_elsewhere(work))
+            self._tasks.start(self._work_elsewhere(work, failing))
 
-    async def _work_elsewhere(self, work: Work) -> None:
-        """In a thread: others are served meanwhile."""
-        self.do(await asyncio.get_running_loop().run_in_executor(None, work.run))
+    async def _work_elsewhere(self, work: Work, failing: Callable[[str], list[Action]]) -> None:
+        """In a thread: others are served meanwhile. Whoever waits for it is answered, whatever becomes of it."""
+        try:
+            self.do(await asyncio.get_running_loop().run_in_executor(None, work.run))
+        except Exception as error:  # noqa: BLE001  # one message must not cost the session its life
+            self._log.write("internal_error", {"side": "work", "error": repr(error)[:200]}, "error")
+            self.do(failing("Headgate failed on this message; its log says why"))
 
     def _note_greeting(self, greeted: Greeted) -> None:
         if self.greeted is not None and not self.greeted.done():
@@ -166,9 +171,11 @@ class Link:
         self.was_up = True
 
     def part(self) -> bool:
-        """Leave the server, and hear no more of it: the next call starts another. False if there is none to leave."""
-        if self._upstream is None or self._starting is not None:
+        """Leave the server, and hear no more of it: the next call starts another. False while it is being started."""
+        if self._starting is not None:
             return False
+        if self._upstream is None:
+            return True
         upstream, self._upstream, self._voice = self._upstream, None, None
         self.do(self.session.fail_pending("the server was left"))
         self._tasks.start(upstream.end(_PARTING_SECONDS))

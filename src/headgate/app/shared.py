@@ -25,6 +25,8 @@ from headgate.watch.log import Log
 _PROBE_SECONDS: Final = 15.0
 _LIST_SECONDS: Final = 10.0
 _MAX_LIST_PAGES: Final = 50
+_MAX_UNLISTED: Final = 1_000
+_MAX_NAME_CHARS: Final = 200
 _META: Final = {
     VERSION_KEY: MODERN_VERSION,
     CAPABILITIES_KEY: {},
@@ -61,6 +63,8 @@ class SharedServer:
         self._current: tuple[int, Replies] | None = None
         self.used_at = time.monotonic()
         self._unroutable = 0
+        self._unlisted: set[str] = set()
+        """Tools that were called and are in no list."""
         self._is_spoilt = False
         """A call that was called off may still be talking."""
 
@@ -88,8 +92,7 @@ class SharedServer:
         if not self._one_at_a_time:
             self.link.from_client(line)
         elif self._current is None:
-            self._current = (number, replies)
-            self.link.from_client(line)
+            self._begin(number, line, replies)
         else:
             self._queue.append((number, line, replies))
         return number
@@ -112,9 +115,13 @@ class SharedServer:
             return
         self._current = None
         if self._queue:
-            number, line, replies = self._queue.popleft()
-            self._current = (number, replies)
-            self.link.from_client(line)
+            self._begin(*self._queue.popleft())
+
+    def _begin(self, number: int, line: bytes, replies: Replies) -> None:
+        self._current = (number, replies)
+        if self._is_spoilt:
+            self._is_spoilt = not self.link.part()
+        self.link.from_client(line)
 
     def _deliver(self, answer: ToClient) -> None:
         routed = False
@@ -141,19 +148,27 @@ class SharedServer:
     async def param_headers(self, tool: str, meta: dict[str, Any]) -> ParamHeaders:
         """Of a tool; asked for if it was not listed yet. A list that fails checks nothing: the call must go on."""
         known = self._catalog.param_headers
-        if tool not in known and tool != self.link.session.rules.read_tool:
+        if tool not in known and tool not in self._unlisted and tool != self.link.session.rules.read_tool:
             try:
                 await asyncio.wait_for(self._list({VERSION_KEY: MODERN_VERSION, **meta}), _LIST_SECONDS)
             except TimeoutError:
                 self._log.write("list_timeout", {"upstream": self._name}, "warning")
-            known.setdefault(tool, ())
+            if tool not in known:
+                self._note_unlisted(tool)
         return known.get(tool, ())
+
+    def _note_unlisted(self, tool: str) -> None:
+        """It is not asked for again; but anyone can make up names."""
+        if len(self._unlisted) >= _MAX_UNLISTED:
+            self._unlisted.clear()
+        if len(tool) <= _MAX_NAME_CHARS:
+            self._unlisted.add(tool)
 
     async def _list(self, meta: dict[str, Any]) -> None:
         meta = {key: value for key, value in meta.items() if key != "progressToken"}
         params: dict[str, Any] = {"_meta": meta}
         for _ in range(_MAX_LIST_PAGES):
-            replies = Replies()
+            replies = Replies(only_last=True)
             raw = msgspec.Raw(rpc.encode(params))
             number = self.enter(Message(msgspec.Raw(b"0"), "tools/list", raw), replies)
             try:
@@ -164,7 +179,7 @@ class SharedServer:
             answer = rpc.read(replies.lines[-1])
             if not isinstance(answer, Message) or answer.has_error:
                 return
-            cursor = msgspec.json.decode(answer.result).get("nextCursor")
+            cursor = _next_cursor(answer.result)
             if not cursor:
                 return
             params["cursor"] = cursor
@@ -172,6 +187,17 @@ class SharedServer:
 
 class _Discovered(msgspec.Struct):
     supportedVersions: list[str] = []  # noqa: N815  # as on the wire
+
+
+class _Page(msgspec.Struct):
+    nextCursor: str | None = None  # noqa: N815
+
+
+def _next_cursor(result: bytes) -> str | None:
+    try:
+        return msgspec.json.decode(result, type=_Page).nextCursor
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def _speaks_modern(result: bytes) -> bool:

@@ -148,6 +148,18 @@ def _impossible(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
                 yield ((*home, "env", variable),), what
 
 
+def _has_host(url: str) -> bool:
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return False
+    labels = host.removesuffix(".").split(".")
+    return port != 0 and (":" in host or all(0 < len(label) < 64 for label in labels))
+
+
 def _unreachable(one: Upstream, home: Place) -> Iterator[tuple[tuple[Place, ...], str]]:
     if not one.command and not one.url:
         yield (
@@ -156,8 +168,8 @@ def _unreachable(one: Upstream, home: Place) -> Iterator[tuple[tuple[Place, ...]
         )
     if one.command and one.url:
         yield ((*home, "url"), home), "and `command` exclude each other"
-    if one.url and not _URL.fullmatch(one.url):
-        what = "must be http:// or https:// with a host, and hold neither a login nor spaces"
+    if one.url and not (_URL.fullmatch(one.url) and _has_host(one.url)):
+        what = "must be http:// or https:// with a host (and a port there is), and hold neither a login nor spaces"
         yield ((*home, "url"), home), what
     for header, text in one.headers.items():
         if not _HEADER_NAME.fullmatch(header) or not _HEADER_VALUE.fullmatch(text):

@@ -114,6 +114,9 @@ class Bounding:
 
     def unreadable(self, call: Call, line: Line, reason: str) -> list[Action]:
         """The caller waits for it, so the caller gets it: as a text, which can be read on if it is long."""
+        return [Work(partial(self._unreadable, call, line, reason), len(line))]
+
+    def _unreadable(self, call: Call, line: Line, reason: str) -> list[Action]:
         note = Note("unreadable_answer", {"bytes": len(line), "reason": reason[:200]}, "warning")
         if call.method == "tools/call":
             from headgate.relay.written import as_tool_result

@@ -72,7 +72,7 @@ def same_spelling(key: bytes) -> bytes:
         return key
     try:
         value = msgspec.json.decode(key)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return key
     return msgspec.json.encode(int(value) if isinstance(value, float) and value.is_integer() else value)
 

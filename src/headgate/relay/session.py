@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from headgate.relay import message as rpc
-from headgate.relay.actions import Action, Greeted, Line, Note, ToClient, ToUpstream, settled
+from headgate.relay.actions import Action, Greeted, Line, Note, ToClient, ToUpstream, Work, settled
 from headgate.relay.bounding import Bounding
 from headgate.relay.calls import Call, WaitingCalls
 from headgate.relay.catalog import Catalog
@@ -285,7 +285,7 @@ class Session:
             if not self.rules.of("").may_be_large(line):
                 self._forget(strict)
                 return [ToClient(line)]
-            return [_as_it_came(action, strict, line) for action in settled(self._read_from_upstream(strict))]
+            return [_as_it_came(action, strict, line) for action in self._read_from_upstream(strict)]
         call = self._calls.take(rpc.guess_id(line)) if line.lstrip()[:1] == b"{" else None
         if call is not None and call.method not in MEASURED and reason.startswith(_TOO_DEEP):
             return [ToClient(line)]
@@ -383,6 +383,9 @@ def _as_it_came(action: Action, strict: Line | None, line: Line) -> Action:
         return action._replace(data=line)
     if isinstance(action, ToClient) and action.data is strict:
         return ToClient(line)
+    if isinstance(action, Work):
+        run = action.run
+        return Work(lambda: [_as_it_came(done, strict, line) for done in run()], action.size)
     return action
 
 

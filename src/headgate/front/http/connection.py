@@ -240,6 +240,9 @@ class Connection(HttpToolsProtocol):
             return
         self.deadline = float("inf")
         self._is_in_head, self._silent_bytes = True, 0
+        if not self.pipeline:
+            # The end of a large body leaves it paused, and a client that hangs up then would not be noticed.
+            self.flow.resume_reading()
         super().on_message_complete()
         self._wait_if_idle()
 

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs
 from headgate.front.http.endpoint import check_content_type, not_allowed
 from headgate.front.http.exchange import Exchange
 from headgate.front.http.refusals import Refusal, no_session, too_many, upstream_down
-from headgate.front.http.sessions import Conversation, Converse, member
+from headgate.front.http.sessions import Conversation, Converse, check_batch, member
 from headgate.front.http.streams import EventStream
 from headgate.relay import message as rpc
 from headgate.relay.actions import ToClient
@@ -121,6 +121,7 @@ class OldSse:
         message = rpc.read(body)
         if isinstance(message, Garbage):
             raise Refusal(400, f"this is not JSON: {message.reason[:200]}", code=rpc.PARSE_ERROR)
+        check_batch(message)
         client.take(one_line(body))
         await exchange.answer(202, b"Accepted", [(b"content-type", b"text/plain"), *_DEPRECATED])
 

@@ -5,7 +5,7 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterator
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 import msgspec
 
@@ -30,6 +30,7 @@ _HOLD_SECONDS: Final = 0.02
 """An answer that comes within this goes out in one piece with the headers."""
 _MAX_STREAMS: Final = 64
 """Of one session that are kept for a client that comes back."""
+_MAX_BATCH: Final = 1_000
 _GRACE_SECONDS: Final = 1.0
 """As the official SDK says it: in this era the stream of a request ends with its answer, and with nothing else."""
 _STANDALONE: Final = 0
@@ -253,7 +254,8 @@ class HandshakeSessions:
         version = exchange.header(b"mcp-protocol-version").decode("latin-1") or ASSUMED_VERSION
         streams = self._streams(exchange)
         stream = session.ask(requests, body, primed=version >= PRIMED_SINCE, streams=streams)
-        await self._respond(exchange, session, stream, streams=streams, is_batch=isinstance(message, list))
+        is_batch = isinstance(message, list)
+        await self._respond(exchange, session, stream, requests[0].key, streams=streams, is_batch=is_batch)
 
     def _streams(self, exchange: Exchange) -> bool:
         """Whether the answer goes out as a stream of events."""
@@ -267,8 +269,16 @@ class HandshakeSessions:
         raise Refusal(406, "Accept must name application/json or text/event-stream")
 
     async def _respond(
-        self, exchange: Exchange, session: HttpSession, stream: EventStream, *, streams: bool, is_batch: bool
+        self,
+        exchange: Exchange,
+        session: HttpSession,
+        stream: EventStream,
+        key: bytes,
+        *,
+        streams: bool,
+        is_batch: bool,
     ) -> None:
+        """`key`: for the error that is the answer of a session which ends before."""
         session.begin_response()
         is_whole = False
         headers: list[Header] = [(SESSION_ID, session.id)]
@@ -280,6 +290,8 @@ class HandshakeSessions:
                 is_whole = await stream.whole(exchange)
                 if is_whole:
                     await exchange.answer_json(stream.document(is_batch=is_batch), headers)
+                elif not exchange.hangup.is_over:
+                    raise no_session(key)
         finally:
             session.end_response(was_cut=not is_whole)
 
@@ -392,6 +404,12 @@ class HandshakeSessions:
 
 def _greets(message: Message) -> bool:
     return message.is_request and message.method == "initialize"
+
+
+def check_batch(message: object) -> None:
+    """Each message of a batch costs its time; all of them together are read before anybody else is heard."""
+    if isinstance(message, list) and len(cast("list[Any]", message)) > _MAX_BATCH:
+        raise Refusal(400, f"a batch may hold {_MAX_BATCH:,} messages at most")
 
 
 def _messages(elements: list[msgspec.Raw]) -> Iterator[Message]:

@@ -41,16 +41,24 @@ _GREETINGS: Final = ("server/discover",)
 class Replies:
     """What comes back for one exchange."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, only_last: bool = False) -> None:
+        """`only_last`: the answer alone is wanted, and nothing that comes before it."""
+        self._only_last = only_last
         self.lines: deque[Line] = deque()
         self.is_done = False
         self.is_stopgap = False
+        self.is_overrun = False
+        """A client that does not keep up with a server it shares cannot make it wait: it is cut off."""
         self._bytes = 0
         self._wake: asyncio.Future[None] | None = None
 
     def put(self, line: Line, *, is_last: bool, is_stopgap: bool = False) -> None:
-        self.lines.append(line)
-        self._bytes += len(line)
+        if self._bytes > MAX_BACKLOG_BYTES and len(self.lines) > 1:
+            self.is_overrun = True
+            self.take()
+        if not self.is_overrun and (is_last or not self._only_last):
+            self.lines.append(line)
+            self._bytes += len(line)
         self.is_done, self.is_stopgap = self.is_done or is_last, is_stopgap
         self.wake()
 
@@ -68,11 +76,6 @@ class Replies:
         finally:
             timer.cancel()
             self._wake = None
-
-    @property
-    def is_overrun(self) -> bool:
-        """A client that does not keep up with a server it shares cannot make it wait."""
-        return self._bytes > MAX_BACKLOG_BYTES and len(self.lines) > 1
 
     def take(self) -> list[Line]:
         taken = list(self.lines)
@@ -149,7 +152,7 @@ class SingleExchanges:
             raise from_refused(refused, message.key) from None
 
     async def _exchange(self, exchange: Exchange, message: Message, shared: Shared, *, streams: bool) -> None:
-        replies = Replies()
+        replies = Replies(only_last=not streams)
         exchange.hangup.then(replies.wake)
         number = shared.enter(message, replies)
         counts = message.method != LISTEN  # which never ends by itself
@@ -172,11 +175,11 @@ class SingleExchanges:
                 break
         if hangup.is_over:
             return
-        if replies.is_done and (len(replies.lines) == 1 or not streams):
+        if replies.is_done and replies.lines and (len(replies.lines) == 1 or not streams):
             await self._answer_at_once(exchange, replies, message)
             return
         await exchange.begin_stream()
-        while not hangup.is_over:
+        while not hangup.is_over and not replies.is_overrun:
             if lines := replies.take():
                 await exchange.write(b"".join(write_event(line) for line in lines))
             elif replies.is_done:
@@ -185,9 +188,7 @@ class SingleExchanges:
                 await replies.wait(_PING_SECONDS)
                 if not replies.lines and not replies.is_done:
                     await exchange.write(PING)
-            if replies.is_overrun:
-                return  # which cuts the connection
-        if not hangup.is_over:
+        if not hangup.is_over and not replies.is_overrun:  # else coming back cuts the connection
             await exchange.end()
 
     async def _answer_at_once(self, exchange: Exchange, replies: Replies, message: Message) -> None:

@@ -241,12 +241,19 @@ class Through:
             await exchange.answer(answer.status, await _beginning(answer), headers)
         elif kind != b"application/json" and mine:
             await answer.read(self._max_bytes)
-            await exchange.answer_json(b"[" + b",".join(mine) + b"]")
+            await exchange.answer_json(_joined(mine))
         else:
             # Whatever it is called: there are clients that do not look.
             body = await self._read(answer, key)
-            document = await self._document(body, answer.status, session, mine)
-            await exchange.answer(answer.status, document, headers)
+            whole = await self._rewritten(body, session) if body.strip() else body
+            if whole is None and key and answer.status < 400:
+                what = f"answered {answer.status} with something that is no message: is its address right?"
+                raise UpstreamError(f"the upstream {what}")
+            whole = body[:_MAX_PAGE_BYTES] if whole is None else whole
+            if mine and not whole.strip():
+                await exchange.answer_json(_joined(mine))
+            else:
+                await exchange.answer(answer.status, _joined([*mine, whole]) if mine else whole, headers)
 
     async def _read(self, answer: Answer, key: bytes) -> bytes:
         try:
@@ -254,21 +261,6 @@ class Through:
         except UpstreamError:
             answer.abort()
             raise
-
-    async def _document(self, body: bytes, status: int, session: Session, mine: list[bytes]) -> bytes:
-        if not body.strip():
-            return body
-        whole = await self._rewritten(body, session)
-        if whole is None and status < 400:
-            raise UpstreamError(
-                f"the upstream answered {status} with something that is no message: is its address right?"
-            )
-        whole = body[:_MAX_PAGE_BYTES] if whole is None else whole
-        if not mine:
-            return whole
-        inner = whole.strip()
-        inner = inner[1:-1] if inner[:1] == b"[" else inner
-        return b"[" + b",".join([*mine, inner]) + b"]"
 
     async def _pass_events(
         self,
@@ -284,6 +276,7 @@ class Through:
             await exchange.write(b"".join(write_event(line) for line in mine))
         buffer = EventBuffer(self._max_bytes)
         can_resume = False
+        may_resume = not is_modern_header(exchange.header(b"mcp-protocol-version"))
         try:
             while chunk := await answer.next():
                 out: list[bytes] = []
@@ -292,7 +285,7 @@ class Through:
                         await self._break_off(exchange, answer, b"".join(out), key, self._too_large())
                         return
                     written, has_id = await self._event(raw, session)
-                    can_resume = can_resume or has_id
+                    can_resume = can_resume or (has_id and may_resume)
                     out.append(written)
                 if out:
                     await exchange.write(b"".join(out))
@@ -302,12 +295,14 @@ class Through:
                 return  # which cuts the connection: the client comes back for the rest, as it would without us
             await self._break_off(exchange, answer, b"", key, str(error))
             return
-        # What lacks but its end is given one. Half an event would spoil what we say behind it, and nobody reads it.
-        rest = b""
-        if last := buffer.rest():
-            rest, has_id = await self._event(last + b"\n\n", session)
-            can_resume = can_resume or has_id
+        if rest := buffer.rest():
+            # Not whole, but some clients read it all the same.
+            ended = rest + b"\n\n"
+            written, has_id = await self._event(ended, session)
+            can_resume = can_resume or (has_id and may_resume)
+            rest = rest if written is ended else written
         if key and not can_resume and session.is_waiting_for(key):
+            # Without the rest: what we say would become the end of half an event.
             await self._break_off(
                 exchange, answer, b"", key, "the upstream ended its answer without the result"
             )
@@ -365,6 +360,12 @@ async def _done(work: Work) -> list[Action]:
     if work.is_quick:
         return work.run()
     return await asyncio.get_running_loop().run_in_executor(None, work.run)
+
+
+def _joined(answers: list[bytes]) -> bytes:
+    """One batch of several answers, each of which may be a batch."""
+    bare = [answer.strip() for answer in answers]
+    return b"[" + b",".join(one[1:-1] if one[:1] == b"[" else one for one in bare) + b"]"
 
 
 async def _at_once(do: Callable[..., Any], *given: Any) -> Any:
