@@ -13,7 +13,7 @@ Json = bytes | memoryview
 _BACKSLASH: Final = re.compile(rb"\\")
 _WINDOW_BYTES: Final = 1 << 20
 _MAX_LENIENT_BYTES: Final = 4 << 20
-"""Python's own reader takes a second for 16 MB, and lets nobody else work meanwhile."""
+"""Python's own reader is slow, and lets no other thread work meanwhile."""
 
 _LINE_ENDS: Final = bytes.maketrans(b"\r\n", b"  ")
 
