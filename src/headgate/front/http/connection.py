@@ -196,10 +196,10 @@ class Connection(HttpToolsProtocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         if not self._is_in_head:
             return  # behind the body, where anyone on the way may have put it
-        if len(self.headers) >= _MAX_HEADERS:
-            raise ValueError("too many headers")
-        # llhttp leaves the space behind a value.
-        super().on_header(name, value.strip(b" \t"))
+        name, value = name.lower(), value.strip(b" \t")  # llhttp leaves the space behind a value
+        if name == b"expect" and value.lower() == b"100-continue":
+            self.expect_100_continue = True
+        self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         if self.parser.should_upgrade():
@@ -210,6 +210,8 @@ class Connection(HttpToolsProtocol):
             self._refuse(431, b"the headers are too large")
             raise ValueError("the headers are too large")
         names = [name for name, _ in self.headers]
+        if len(names) > _MAX_HEADERS:
+            raise ValueError("too many headers")
         hosts = names.count(b"host")
         if hosts > 1 or (not hosts and self._version() != "1.0"):
             raise ValueError("a request has one Host")

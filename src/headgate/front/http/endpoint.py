@@ -2,7 +2,7 @@
 
 from headgate.front.http.exchange import Exchange
 from headgate.front.http.refusals import Refusal
-from headgate.front.http.sessions import HandshakeSessions, check_batch
+from headgate.front.http.sessions import HandshakeSessions, check_batch, check_id
 from headgate.front.http.single import SingleExchanges
 from headgate.relay import message as rpc
 from headgate.relay.eras import is_modern_header
@@ -34,6 +34,8 @@ class Endpoint:
         if isinstance(message, Opaque) or not message or message == Message():
             raise Refusal(400, "this is not a JSON-RPC message")
         check_batch(message)
+        if isinstance(message, Message):
+            check_id(message)
         if (line := one_line(body)) is not body:
             # A server on a pipe takes a line: what stood on one of its own in here would be another message to it.
             body, message = line, rpc.read(line)

@@ -406,6 +406,11 @@ def _greets(message: Message) -> bool:
     return message.is_request and message.method == "initialize"
 
 
+def check_id(message: Message) -> None:
+    if message.is_request and message.key[:1] in (b"[", b"{"):
+        raise Refusal(400, "the id of a request is a text or a number")
+
+
 def check_batch(message: object) -> None:
     """Each message of a batch costs its time; all of them together are read before anybody else is heard."""
     if isinstance(message, list) and len(cast("list[Any]", message)) > _MAX_BATCH:
@@ -417,6 +422,7 @@ def _messages(elements: list[msgspec.Raw]) -> Iterator[Message]:
         message = rpc.read(bytes(element))
         if not isinstance(message, Message):
             raise Refusal(400, "a batch holds requests, notifications and answers only")
+        check_id(message)
         yield message
 
 
