@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -22,7 +23,18 @@ from headgate.relay.message import Message
 from headgate.relay.rules import Rules
 from headgate.relay.session import Session
 from headgate.watch.log import Log
-from tests.http.serving import META, Answer, Serving, exchange, modern, next_event, serve, text_of, wait_until
+from tests.http.serving import (
+    META,
+    PATIENCE,
+    Answer,
+    Serving,
+    exchange,
+    modern,
+    next_event,
+    serve,
+    text_of,
+    wait_until,
+)
 from tests.http.wire import Wire, request, wire
 
 SERVER = [sys.executable, "-S", str(Path(__file__).with_name("talking_server.py"))]
@@ -320,3 +332,44 @@ def test_logs_come_again_after_a_call_that_was_called_off_while_the_server_start
         await shared.link.end(0.0)
 
     asyncio.run(attack())
+
+
+DEAF = """
+import json, os, sys, time
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["method"] == "initialize":
+        told = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "deaf", "version": "1"}}
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": told}), flush=True)
+        while not os.path.exists(sys.argv[1]):
+            time.sleep(0.02)
+"""
+
+
+def test_a_server_that_does_not_read_makes_its_client_wait(tmp_path: Path) -> None:
+    """And Headgate does not hold what it cannot pass on."""
+    listens = tmp_path / "listens"
+    taken: list[int] = []
+    with serve(command=[sys.executable, "-c", DEAF, str(listens)]) as serving:
+        client = serving.client()
+        client.session = client.post(hello()).headers["mcp-session-id"]
+
+        def send() -> None:
+            for _ in range(8):
+                note = {"jsonrpc": "2.0", "method": "notifications/x", "params": {"text": "x" * 1_000_000}}
+                taken.append(client.post(note).status)
+
+        sending = threading.Thread(target=send)
+        sending.start()
+        wait_until(lambda: taken, "the first message")
+        time.sleep(1)  # without a bound all would have been taken by now
+        assert len(taken) < 8
+        listens.touch()
+        sending.join(PATIENCE)
+        assert taken == [202] * 8
+
+
+def hello() -> dict[str, Any]:
+    who = {"name": "test", "version": "1"}
+    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": who}
+    return {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}

@@ -41,6 +41,8 @@ class Link:
         self._name, self._connect, self._log = name, connect, log
         self._max_bytes = max_bytes
         self._on_answer, self._on_pressure = on_answer, on_pressure
+        self.is_full = False
+        """The upstream does not keep up with what it is sent."""
         self._upstream: Channel | None = None
         self._voice: object = None
         """Whose lines are heard: not those of a server we have parted from."""
@@ -144,6 +146,10 @@ class Link:
     def _refuse(self, beginning: bytes) -> None:
         self.do(self.session.refuse_answer(beginning, self._max_bytes))
 
+    def _note_pressure(self, pressed: bool) -> None:
+        self.is_full = pressed
+        self._on_pressure(pressed)
+
     def pause(self) -> None:
         """The client does not keep up: its server waits, as it would without us."""
         if self._upstream is not None:
@@ -161,12 +167,12 @@ class Link:
             on_line=lambda line: self._from_upstream(line) if self._voice is voice else None,
             on_too_long=self._refuse,
             on_lost=self._lost,
-            on_pressure=self._on_pressure,
+            on_pressure=self._note_pressure,
             on_chatter=lambda text: self._log.pass_on(self._name, text),
         )
         upstream = await self._connect(listener)
         self._revival.started(time.monotonic())
-        self._on_pressure(False)
+        self._note_pressure(False)
         self._upstream = upstream
         self.was_up = True
 
@@ -185,6 +191,7 @@ class Link:
         if self._upstream is not upstream:
             return  # we have parted already
         self._upstream = None
+        self.is_full = False
         self._note_death(reason)
         if self._starting is not None:
             self._starting.clear()  # these calls are answered below, and must not be run afterwards

@@ -79,6 +79,8 @@ class ServedUpstream:
         self._live: WeakSet[Session] = WeakSet()
         self._catalogs: dict[str, Catalog] = {}
         self._shared: dict[tuple[str, bool], SharedServer] = {}
+        self._probing: set[SharedServer] = set()
+        """Those whose era is not known yet."""
         self._sharing: dict[tuple[str, bool], asyncio.Lock] = {}
         self._older_until = float("inf") if self._one.url else 0.0
         """Until when it is known to speak the older era only; a server behind SSE always does."""
@@ -184,6 +186,7 @@ class ServedUpstream:
             on_end=self._slots.give_back,
         )
         is_modern = False
+        self._probing.add(shared)
         try:
             is_modern = await shared.is_modern()
             if not is_modern and shared.link.is_up:  # one that died of it has given no answer
@@ -193,6 +196,7 @@ class ServedUpstream:
             self._shared_trouble = str(error)
             raise
         finally:
+            self._probing.discard(shared)
             if is_modern:
                 self._shared[principal, logs] = shared
             else:
@@ -253,6 +257,7 @@ class ServedUpstream:
 
     async def end(self) -> None:
         self.old_sse.end()
-        await asyncio.gather(self.sessions.end(), *(shared.link.end(0.0) for shared in self._shared.values()))
+        shared = [*self._shared.values(), *self._probing]
+        await asyncio.gather(self.sessions.end(), *(one.link.end(0.0) for one in shared))
         if self._http is not None:
             await self._http.close()

@@ -209,6 +209,14 @@ def one_line(text: bytes) -> bytes:
     return text.translate(_LINE_ENDS).strip()
 
 
+def member(raw: msgspec.Raw, name: str) -> msgspec.Raw:
+    """Of an object, as it is spelled there; NOTHING if it is none, or has none of that name."""
+    try:
+        return msgspec.json.decode(raw, type=dict[str, msgspec.Raw]).get(name, NOTHING)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return NOTHING
+
+
 def encode(value: Any) -> bytes:
     return msgspec.json.encode(value)
 

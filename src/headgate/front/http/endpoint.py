@@ -1,8 +1,9 @@
 """`/mcp` in front of a server that is no HTTP server itself: which era a request is of, and who handles it."""
 
+from headgate.front.http.conversation import check_batch, check_id
 from headgate.front.http.exchange import Exchange
 from headgate.front.http.refusals import Refusal
-from headgate.front.http.sessions import HandshakeSessions, check_batch, check_id
+from headgate.front.http.sessions import HandshakeSessions
 from headgate.front.http.single import SingleExchanges
 from headgate.relay import message as rpc
 from headgate.relay.eras import is_modern_header

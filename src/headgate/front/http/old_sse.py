@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Final
 from urllib.parse import parse_qs
 
+from headgate.front.http.conversation import Conversation, Converse, check_batch, wait_for_room
 from headgate.front.http.endpoint import check_content_type, not_allowed
 from headgate.front.http.exchange import Exchange
 from headgate.front.http.refusals import Refusal, no_session, too_many, upstream_down
-from headgate.front.http.sessions import Conversation, Converse, check_batch, member
 from headgate.front.http.streams import EventStream
 from headgate.relay import message as rpc
 from headgate.relay.actions import ToClient
@@ -44,7 +44,7 @@ class _Listening:
         if isinstance(message, Message) and message.is_request:
             self._waiting.add(same_spelling(message.key))
         elif isinstance(message, Message) and message.method == "notifications/cancelled":
-            self._waiting.discard(same_spelling(member(message.params, "requestId") or b"null"))
+            self._waiting.discard(same_spelling(bytes(rpc.member(message.params, "requestId")) or b"null"))
         self.link.from_client(line)
 
     def _deliver(self, answer: ToClient) -> None:
@@ -122,6 +122,7 @@ class OldSse:
         if isinstance(message, Garbage):
             raise Refusal(400, f"this is not JSON: {message.reason[:200]}", code=rpc.PARSE_ERROR)
         check_batch(message)
+        await wait_for_room(client.link, exchange, b"")
         client.take(one_line(body))
         await exchange.answer(202, b"Accepted", [(b"content-type", b"text/plain"), *_DEPRECATED])
 

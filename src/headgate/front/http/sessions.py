@@ -1,217 +1,24 @@
 """Sessions of clients that shake hands (2024-11-05 to 2025-11-25), over Streamable HTTP, each with a server of its own."""
 
 import asyncio
-import secrets
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Iterator
-from typing import Any, Final, Protocol, cast
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
 
 import msgspec
 
+from headgate.front.http.conversation import Converse, Timing, messages_of, wait_for_room
 from headgate.front.http.exchange import Exchange, Header
-from headgate.front.http.refusals import (
-    REQUEST_CANCELLED,
-    Refusal,
-    no_session,
-    not_modern,
-    too_many,
-    upstream_down,
-)
-from headgate.front.http.streams import EventStream, priming
+from headgate.front.http.refusals import Refusal, no_session, not_modern, too_many, upstream_down
+from headgate.front.http.session import GRACE_SECONDS, HttpSession
+from headgate.front.http.streams import EventStream
 from headgate.relay import message as rpc
-from headgate.relay.actions import Line, ToClient
-from headgate.relay.calls import same_spelling, spellings
 from headgate.relay.eras import ASSUMED_VERSION, PRIMED_SINCE, is_modern_header
 from headgate.relay.message import Message
 
 SESSION_ID: Final = b"mcp-session-id"
 _HOLD_SECONDS: Final = 0.02
 """An answer that comes within this goes out in one piece with the headers."""
-_MAX_STREAMS: Final = 64
-"""Of one session that are kept for a client that comes back."""
-_MAX_BATCH: Final = 1_000
-_GRACE_SECONDS: Final = 1.0
-"""As the official SDK says it: in this era the stream of a request ends with its answer, and with nothing else."""
-_STANDALONE: Final = 0
-"""The number of the stream that a client opens with GET."""
-
-
-class Conversation(Protocol):
-    """A session with a server, that takes what the client says."""
-
-    trouble: str
-
-    @property
-    def is_up(self) -> bool: ...
-    async def start(self) -> None: ...
-    def from_client(self, line: Line) -> None: ...
-    def pause(self) -> None: ...
-    def resume(self) -> None: ...
-    async def end(self, grace_seconds: float) -> None: ...
-
-
-Converse = Callable[[Callable[[ToClient], None], str], Conversation]
-"""Makes one, given who hears its answers and for whom (the principal) it is; Refusal if there is no room."""
-
-
-class Timing(Protocol):
-    """What may change while we run."""
-
-    @property
-    def session_idle_seconds(self) -> float: ...
-    @property
-    def session_dropped_seconds(self) -> float: ...
-    @property
-    def json_response(self) -> bool: ...
-
-
-class HttpSession:
-    """One client: where each of its messages goes, and where each message for it."""
-
-    def __init__(self, principal: str, converse: Converse) -> None:
-        self.id = secrets.token_hex(16).encode()
-        self.principal = principal
-        self.link = converse(self._deliver, principal)
-        self._streams: OrderedDict[int, EventStream] = OrderedDict()
-        self._last_stream = _STANDALONE
-        self._waiting: dict[bytes, EventStream] = {}
-        self._tokens: dict[bytes, EventStream] = {}
-        self._pressed = 0
-        self.standalone = self._add(EventStream(_STANDALONE))
-        self.responses = 0
-        """How many are open."""
-        self.used_at = time.monotonic()
-        self.dropped_at = 0.0
-        """When a connection was cut and none is left; 0 if that is not so."""
-
-    @property
-    def pending(self) -> int:
-        return len(self._waiting)
-
-    # What the client says
-
-    def ask(self, requests: list[Message], line: Line, *, primed: bool, streams: bool) -> EventStream:
-        """Send a line with requests in it; their answers come on the stream."""
-        keys = [same_spelling(request.key) for request in requests]
-        if any(key in self._waiting for key in keys) or len(set(keys)) < len(keys):
-            raise Refusal(400, "the id of the request is in use by another that waits", key=requests[0].key)
-        self._last_stream += 1
-        preface = priming(self._last_stream) if primed and streams else b""
-        stream = EventStream(self._last_stream, preface=preface, waits_for=len(keys))
-        if streams:
-            self._add(stream)
-        for key, request in zip(keys, requests, strict=True):
-            self._waiting[key] = stream
-            if streams and (token := _progress_token(request)):
-                self._tokens[token] = stream
-        self.link.from_client(line)
-        return stream
-
-    def _add(self, stream: EventStream) -> EventStream:
-        stream.on_pressure = self._press
-        self._streams[stream.number] = stream
-        while len(self._streams) > _MAX_STREAMS:
-            done = next((one for one in self._streams.values() if one.is_done and not one.has_reader), None)
-            if done is None:
-                break
-            del self._streams[done.number]
-        return stream
-
-    def stream_of(self, event_id: bytes) -> tuple[EventStream, int] | None:
-        """Where a client stopped listening; None if nothing is kept of that."""
-        number, _, last = event_id.partition(b"-")
-        if not number.isdigit() or not last.isdigit() or len(event_id) > 40:
-            return None
-        stream = self._streams.get(int(number))
-        return None if stream is None else (stream, int(last))
-
-    def note_cancellation(self, message: Message) -> None:
-        """Nobody answers a request that was called off, but its stream must come to an end."""
-        key = member(message.params, "requestId") if message.method == "notifications/cancelled" else b""
-        if key:
-            self._deliver(
-                ToClient(rpc.failure(key, REQUEST_CANCELLED, "the request was called off"), is_ours=True)
-            )
-
-    # What the client is told
-
-    def _deliver(self, answer: ToClient) -> None:
-        message = rpc.read(answer.data)
-        if isinstance(message, list):
-            for element in message:
-                self._deliver(answer._replace(data=bytes(element)))
-        elif isinstance(message, Message) and not message.method:
-            self._answer(message, answer)
-        elif isinstance(message, Message):
-            self._stream_for(message).put(answer.data)
-        else:
-            self.standalone.put(answer.data)
-
-    def _answer(self, message: Message, answer: ToClient) -> None:
-        key = next((key for key in spellings(message.key) if key in self._waiting), None)
-        if key is None:
-            return  # answered already, or the request was called off
-        stream = self._waiting.pop(key)
-        stream.put(answer.data, is_answer=True, is_stopgap=answer.is_ours)
-        if stream.is_done and self._tokens:
-            self._tokens = {token: one for token, one in self._tokens.items() if one is not stream}
-
-    def _stream_for(self, message: Message) -> EventStream:
-        """Of a request or notification of the server: by its progress token, else the newest call, else GET."""
-        if message.method == "notifications/progress":
-            stream = self._tokens.get(member(message.params, "progressToken"))
-            if stream is not None:
-                return stream
-        newest = next(
-            (one for one in reversed(self._streams.values()) if one.number and not one.is_done), None
-        )
-        return newest or self.standalone
-
-    def _press(self, pressed: bool) -> None:
-        self._pressed += 1 if pressed else -1
-        if self._pressed == 1 and pressed:
-            self.link.pause()
-        elif not self._pressed:
-            self.link.resume()
-
-    # Its life
-
-    def note_use(self) -> None:
-        self.used_at, self.dropped_at = time.monotonic(), 0.0
-
-    def begin_response(self) -> None:
-        self.note_use()
-        self.responses += 1
-
-    def end_response(self, *, was_cut: bool) -> None:
-        self.responses -= 1
-        self.used_at = time.monotonic()
-        if was_cut and not self.responses:
-            self.dropped_at = self.used_at
-
-    def is_over(self, now: float, timing: Timing) -> bool:
-        if self.responses:
-            return False
-        if self.dropped_at and now - self.dropped_at > timing.session_dropped_seconds:
-            return True
-        return now - self.used_at > timing.session_idle_seconds
-
-    def refresh(self, now: float, timing: Timing) -> None:
-        """Say that open streams are alive; forget what nobody came back for."""
-        for stream in list(self._streams.values()):
-            stream.ping()
-            if (
-                stream.is_done
-                and not stream.has_reader
-                and now - self.used_at > timing.session_dropped_seconds
-            ):
-                del self._streams[stream.number]
-
-    async def end(self, grace_seconds: float = _GRACE_SECONDS) -> None:
-        for stream in [*self._streams.values(), *self._waiting.values()]:
-            stream.finish()
-        await self.link.end(grace_seconds)
 
 
 class HandshakeSessions:
@@ -239,10 +46,11 @@ class HandshakeSessions:
         if isinstance(message, Message) and _greets(message) and not exchange.header(SESSION_ID):
             await self._initialize(exchange, body, message)
             return
-        messages = [message] if isinstance(message, Message) else list(_messages(message))
+        messages = [message] if isinstance(message, Message) else list(messages_of(message))
         requests = [one for one in messages if one.is_request]
         session = self.find(exchange, requests[0].key if requests else b"")
         session.note_use()
+        await wait_for_room(session.link, exchange, requests[0].key if requests else b"")
         for one in messages:
             session.note_cancellation(one)
         if not requests:
@@ -314,7 +122,7 @@ class HandshakeSessions:
             await session.link.start()
             if not session.link.is_up:
                 raise self._down(session, message.key)
-            wanted = str(_value(message.params, "protocolVersion"))
+            wanted = _text(rpc.member(message.params, "protocolVersion"))
             stream = session.ask([message], body, primed=wanted >= PRIMED_SINCE, streams=streams)
             if not await stream.whole(exchange):
                 return
@@ -371,7 +179,7 @@ class HandshakeSessions:
             raise no_session(key)
         return session
 
-    def close(self, session: HttpSession, grace_seconds: float = _GRACE_SECONDS) -> None:
+    def close(self, session: HttpSession, grace_seconds: float = GRACE_SECONDS) -> None:
         if self._sessions.pop(session.id, None) is not None:
             self.end_later(session.end(grace_seconds))
 
@@ -406,44 +214,6 @@ def _greets(message: Message) -> bool:
     return message.is_request and message.method == "initialize"
 
 
-def check_id(message: Message) -> None:
-    if message.is_request and message.key[:1] in (b"[", b"{"):
-        raise Refusal(400, "the id of a request is a text or a number")
-
-
-def check_batch(message: object) -> None:
-    """Each message of a batch costs its time; all of them together are read before anybody else is heard."""
-    if isinstance(message, list) and len(cast("list[Any]", message)) > _MAX_BATCH:
-        raise Refusal(400, f"a batch may hold {_MAX_BATCH:,} messages at most")
-
-
-def _messages(elements: list[msgspec.Raw]) -> Iterator[Message]:
-    for element in elements:
-        message = rpc.read(bytes(element))
-        if not isinstance(message, Message):
-            raise Refusal(400, "a batch holds requests, notifications and answers only")
-        check_id(message)
-        yield message
-
-
-def _progress_token(request: Message) -> bytes:
-    if b"progressToken" not in bytes(request.params):
-        return b""
-    return member(_raw(request.params, "_meta"), "progressToken")
-
-
-def _raw(params: msgspec.Raw, name: str) -> msgspec.Raw:
-    try:
-        return msgspec.json.decode(params, type=dict[str, msgspec.Raw]).get(name, rpc.NOTHING)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return rpc.NOTHING
-
-
-def member(params: msgspec.Raw, name: str) -> bytes:
-    """Of an object, as it is spelled there; empty if it has none of that name."""
-    return bytes(_raw(params, name))
-
-
-def _value(params: msgspec.Raw, name: str) -> Any:
-    raw = member(params, name)
-    return msgspec.json.decode(raw) if raw else ""
+def _text(raw: msgspec.Raw) -> str:
+    """What a JSON string says; empty if it is none."""
+    return rpc.text_of(bytes(raw)).decode("utf-8", "replace") if bytes(raw)[:1] == b'"' else ""

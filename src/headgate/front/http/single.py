@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from headgate.errors import UpstreamError
+from headgate.front.http.conversation import Conversation, wait_for_room
 from headgate.front.http.exchange import Exchange
 from headgate.front.http.refusals import (
     Refusal,
@@ -87,6 +88,9 @@ class Replies:
 class Shared(Protocol):
     """A server that many exchanges share."""
 
+    @property
+    def link(self) -> Conversation: ...
+
     def enter(self, message: Message, replies: Replies) -> int: ...
     def leave(self, number: int) -> None: ...
     async def param_headers(self, tool: str, meta: dict[str, Any]) -> ParamHeaders: ...
@@ -110,6 +114,14 @@ class SingleExchanges:
             return
         if message.method == "initialize":
             raise not_modern(message.key)
+        counts = message.method != LISTEN  # which never ends by itself
+        self.pending += counts
+        try:
+            await self._ask(exchange, message)
+        finally:
+            self.pending -= counts
+
+    async def _ask(self, exchange: Exchange, message: Message) -> None:
         try:
             meta = check_envelope(message, exchange.headers)
         except Refused as refused:
@@ -129,6 +141,7 @@ class SingleExchanges:
             raise not_modern(message.key)
         if message.method == "tools/call":
             await self._check_params(exchange, message, shared, meta)
+        await wait_for_room(shared.link, exchange, message.key)
         streams = takes_stream and (message.method == LISTEN or not self._json_response())
         await self._exchange(exchange, message, shared, streams=streams)
 
@@ -155,14 +168,11 @@ class SingleExchanges:
         replies = Replies(only_last=not streams)
         exchange.hangup.then(replies.wake)
         number = shared.enter(message, replies)
-        counts = message.method != LISTEN  # which never ends by itself
-        self.pending += counts
-        if not counts:
+        if message.method == LISTEN:
             self._listening.add(replies)
         try:
             await self._answer(exchange, replies, message, streams=streams)
         finally:
-            self.pending -= counts
             self._listening.discard(replies)
             exchange.hangup.forget(replies.wake)
             shared.leave(number)

@@ -49,6 +49,10 @@ class EventStream:
         return self._reader is not None
 
     @property
+    def kept_bytes(self) -> int:
+        return self._bytes
+
+    @property
     def is_sent(self) -> bool:
         return self._sent >= self._last
 
