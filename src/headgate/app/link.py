@@ -22,6 +22,13 @@ _LOOK_SECONDS: Final = 0.02
 _MAX_LOOKS: Final = 100
 
 
+_Failing = Callable[[Line, str], list[Action]]
+
+
+def _nothing(_: Line, __: str) -> list[Action]:
+    return []
+
+
 class Link:
     def __init__(
         self,
@@ -88,20 +95,20 @@ class Link:
 
     def from_client(self, line: Line) -> None:
         try:
-            self.do(self.session.from_client(line), lambda text: self.session.fail(line, text))
+            self.do(self.session.from_client(line), line, self.session.fail)
         except Exception as error:  # noqa: BLE001  # one message must not cost the session its life
             self._log.write("internal_error", {"side": "client", "error": repr(error)[:200]}, "error")
             self.do(self.session.fail(line, "Headgate failed on this message; its log says why"))
 
     def _from_upstream(self, line: Line) -> None:
         try:
-            self.do(self.session.from_upstream(line), lambda text: self.session.give_up_on(line, text))
+            self.do(self.session.from_upstream(line), line, self.session.give_up_on)
         except Exception as error:  # noqa: BLE001  # one message must not cost the session its life
             self._log.write("internal_error", {"side": "upstream", "error": repr(error)[:200]}, "error")
             self.do(self.session.give_up_on(line, "Headgate failed on this answer; its log says why"))
 
-    def do(self, actions: list[Action], failing: Callable[[str], list[Action]] = lambda _: []) -> None:
-        """`failing`: what to do instead of work that fails, given what to say."""
+    def do(self, actions: list[Action], line: Line = b"", failing: _Failing = _nothing) -> None:
+        """`failing`: what to do for the line instead of work that fails, given what to say."""
         for action in actions:
             if isinstance(action, ToClient):
                 self._on_answer(action)
@@ -110,23 +117,23 @@ class Link:
             elif isinstance(action, Note):
                 self._log.write(action.event, {"upstream": self._name} | action.fields, action.level)
             elif isinstance(action, Work):
-                self._work(action, failing)
+                self._work(action, line, failing)
             else:
                 self._note_greeting(action)
 
-    def _work(self, work: Work, failing: Callable[[str], list[Action]]) -> None:
+    def _work(self, work: Work, line: Line, failing: _Failing) -> None:
         if work.is_quick:
             self.do(work.run())
         else:
-            self._tasks.start(self._work_elsewhere(work, failing))
+            self._tasks.start(self._work_elsewhere(work, line, failing))
 
-    async def _work_elsewhere(self, work: Work, failing: Callable[[str], list[Action]]) -> None:
+    async def _work_elsewhere(self, work: Work, line: Line, failing: _Failing) -> None:
         """In a thread: others are served meanwhile. Whoever waits for it is answered, whatever becomes of it."""
         try:
             self.do(await asyncio.get_running_loop().run_in_executor(None, work.run))
         except Exception as error:  # noqa: BLE001  # one message must not cost the session its life
             self._log.write("internal_error", {"side": "work", "error": repr(error)[:200]}, "error")
-            self.do(failing("Headgate failed on this message; its log says why"))
+            self.do(failing(line, "Headgate failed on this message; its log says why"))
 
     def _note_greeting(self, greeted: Greeted) -> None:
         if self.greeted is not None and not self.greeted.done():

@@ -3,6 +3,7 @@
 import secrets
 import time
 from collections import OrderedDict
+from collections.abc import Iterator
 from typing import Final
 
 from headgate.front.http.conversation import Converse, Timing
@@ -15,6 +16,8 @@ from headgate.relay.message import Message
 
 _MAX_STREAMS: Final = 64
 _MAX_KEPT_BYTES: Final = 8 << 20
+_SMALL_BYTES: Final = _MAX_KEPT_BYTES // _MAX_STREAMS
+"""Of which no number of streams comes to too much."""
 GRACE_SECONDS: Final = 1.0
 _STANDALONE: Final = 0
 """The number of the stream that a client opens with GET."""
@@ -65,18 +68,26 @@ class HttpSession:
     def _add(self, stream: EventStream) -> EventStream:
         stream.on_pressure = self._press
         self._streams[stream.number] = stream
-        self._forget_oldest()
+        if len(self._streams) > _MAX_STREAMS:
+            self._forget(next(self._over(), None))
         return stream
 
-    def _forget_oldest(self) -> None:
-        """What is kept for a client that comes back has its bounds; what is not sent yet is not touched."""
-        done = [one for one in self._streams.values() if one.is_done and not one.has_reader]
-        kept = sum(one.kept_bytes for one in done)
-        for stream in done[:-1]:
-            if len(self._streams) <= _MAX_STREAMS and kept <= _MAX_KEPT_BYTES:
+    def _over(self) -> Iterator[EventStream]:
+        """Streams that are kept only for a client that comes back, oldest first."""
+        return (one for one in self._streams.values() if one.is_done and not one.has_reader)
+
+    def _forget(self, stream: EventStream | None) -> None:
+        if stream is not None:
+            del self._streams[stream.number]
+
+    def _bound_kept_bytes(self) -> None:
+        over = list(self._over())
+        kept = sum(one.kept_bytes for one in over)
+        for stream in over[:-1]:
+            if kept <= _MAX_KEPT_BYTES:
                 return
             kept -= stream.kept_bytes
-            del self._streams[stream.number]
+            self._forget(stream)
 
     def stream_of(self, event_id: bytes) -> tuple[EventStream, int] | None:
         """Where a client stopped listening; None if nothing is kept of that."""
@@ -118,6 +129,8 @@ class HttpSession:
             return  # answered already, or the request was called off
         stream = self._waiting.pop(key)
         stream.put(answer.data, is_answer=True, is_stopgap=answer.is_ours)
+        if stream.kept_bytes > _SMALL_BYTES:
+            self._bound_kept_bytes()
         if stream.is_done and self._tokens:
             self._tokens = {token: one for token, one in self._tokens.items() if one is not stream}
 

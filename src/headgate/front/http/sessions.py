@@ -50,7 +50,8 @@ class HandshakeSessions:
         requests = [one for one in messages if one.is_request]
         session = self.find(exchange, requests[0].key if requests else b"")
         session.note_use()
-        await wait_for_room(session.link, exchange, requests[0].key if requests else b"")
+        if session.link.is_full:
+            await wait_for_room(session.link, exchange, requests[0].key if requests else b"")
         for one in messages:
             session.note_cancellation(one)
         if not requests:

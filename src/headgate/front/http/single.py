@@ -141,7 +141,8 @@ class SingleExchanges:
             raise not_modern(message.key)
         if message.method == "tools/call":
             await self._check_params(exchange, message, shared, meta)
-        await wait_for_room(shared.link, exchange, message.key)
+        if shared.link.is_full:
+            await wait_for_room(shared.link, exchange, message.key)
         streams = takes_stream and (message.method == LISTEN or not self._json_response())
         await self._exchange(exchange, message, shared, streams=streams)
 
