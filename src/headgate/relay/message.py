@@ -209,12 +209,32 @@ def one_line(text: bytes) -> bytes:
     return text.translate(_LINE_ENDS).strip()
 
 
-def member(raw: msgspec.Raw, name: str) -> msgspec.Raw:
-    """Of an object, as it is spelled there; NOTHING if it is none, or has none of that name."""
+def members(raw: msgspec.Raw | None) -> dict[str, msgspec.Raw]:
+    """Of an object, each as it is spelled there; none if it is no object."""
+    if raw is None or raw is NOTHING:
+        return {}
     try:
-        return msgspec.json.decode(raw, type=dict[str, msgspec.Raw]).get(name, NOTHING)
+        return msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return NOTHING
+        return {}
+
+
+def member(raw: msgspec.Raw, name: str) -> msgspec.Raw:
+    """One of them; NOTHING if there is none of that name."""
+    return members(raw).get(name, NOTHING)
+
+
+class RpcError(msgspec.Struct):
+    code: int
+    message: str = ""
+
+
+def read_error(raw: Json) -> RpcError | None:
+    """None of what is no error of JSON-RPC, such as one of OAuth."""
+    try:
+        return msgspec.json.decode(raw, type=RpcError)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def encode(value: Any) -> bytes:

@@ -6,7 +6,7 @@ too: the upstream sees numbers of ours, and each client the name it chose.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import msgspec
 
@@ -86,7 +86,7 @@ class Multiplexer(Generic[_T]):
     def _notification(self, message: Message) -> Routed[_T] | None:
         if message.key:
             return None  # no upstream asks clients anything since 2026-07-28
-        params = _members(message.params)
+        params = rpc.members(message.params)
         if message.method == "notifications/progress":
             seat = self._seat(params.get(_PROGRESS))
             if seat is None or not seat.token:
@@ -94,7 +94,7 @@ class Multiplexer(Generic[_T]):
             params[_PROGRESS] = msgspec.Raw(seat.token)
             written = rpc.encode(params)
         else:
-            seat = self._seat(_members(params.get("_meta")).get(_SUBSCRIPTION))
+            seat = self._seat(rpc.members(params.get("_meta")).get(_SUBSCRIPTION))
             if seat is None:
                 return None
             written = bytes(_with_subscription(message.params, seat.id))
@@ -111,8 +111,8 @@ def _with_token(params: msgspec.Raw, token: bytes) -> tuple[msgspec.Raw, bytes]:
     raw = bytes(params)
     if b"progressToken" not in raw and b"\\" not in raw:
         return params, b""
-    members = _members(params)
-    meta = _members(members.get("_meta"))
+    members = rpc.members(params)
+    meta = rpc.members(members.get("_meta"))
     given = meta.get(_PROGRESS)
     if given is not None:
         meta[_PROGRESS] = msgspec.Raw(token)
@@ -125,19 +125,10 @@ def _with_subscription(raw: msgspec.Raw, id_: bytes, *, only_if_number: bool = F
     """The id of a subscription is that of the request that opened it, so it is given back as the client knows it."""
     if only_if_number and _SUBSCRIPTION.encode() not in bytes(memoryview(raw)[:4_096]):
         return raw
-    members = _members(raw)
-    meta = _members(members.get("_meta"))
+    members = rpc.members(raw)
+    meta = rpc.members(members.get("_meta"))
     if _SUBSCRIPTION not in meta:
         return raw
     meta[_SUBSCRIPTION] = msgspec.Raw(id_)
     members["_meta"] = msgspec.Raw(rpc.encode(meta))
     return msgspec.Raw(rpc.encode(members))
-
-
-def _members(raw: msgspec.Raw | None) -> dict[str, Any]:
-    if raw is None or raw is NOTHING:
-        return {}
-    try:
-        return msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return {}

@@ -219,7 +219,8 @@ class Session:
         return [ToClient(line)]
 
     def _failed(self, message: Message, call: Call, line: Line) -> list[Action]:
-        if call.method == "tools/list" and _error_code(message.error) == rpc.METHOD_NOT_FOUND:
+        error = rpc.read_error(memoryview(message.error)) if call.method == "tools/list" else None
+        if error is not None and error.code == rpc.METHOD_NOT_FOUND:
             # A server without tools that nobody asked for its capabilities.
             own = self._catalog.own_list(call.rules, modern=call.modern)
             return [ToClient(rpc.answer(message.key, own))]
@@ -397,10 +398,3 @@ def _decode(decoder: Any, raw: msgspec.Raw) -> Any:
         return decoder.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-
-
-def _error_code(raw: msgspec.Raw) -> int:
-    try:
-        return int(msgspec.json.decode(raw, type=dict[str, Any]).get("code", 0))
-    except (msgspec.DecodeError, TypeError, ValueError, RecursionError):
-        return 0

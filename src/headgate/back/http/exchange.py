@@ -10,7 +10,7 @@ from headgate.back.http.client import Response
 from headgate.back.http.conversation import Conversation
 from headgate.back.http.hearing import OverCap, Trail, is_event_stream
 from headgate.back.http.outgoing import Outgoing, Waiting, messages_in
-from headgate.back.http.refusal import Refusal, error_answer, error_code, read_refusal
+from headgate.back.http.refusal import Refusal, error_answer, read_refusal
 from headgate.back.http.tool_list import learn_tools, list_tools
 from headgate.errors import UpstreamError
 from headgate.relay import message as rpc
@@ -167,7 +167,7 @@ class Exchange:
         if not messages and (key := rpc.guess_id(line)):
             messages = [Message(msgspec.Raw(key))]
         for message in messages:
-            if self._is_nobodys(message) and error_code(bytes(message.error)) is not None:
+            if self._is_nobodys(message) and rpc.read_error(bytes(message.error)) is not None:
                 self._answer_all(bytes(message.error))
                 return
             if not message.method and message.key in self.waiting:

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
-import msgspec
-
 from headgate.back.http.client import Response, TooLarge
 from headgate.back.http.hearing import bare
 from headgate.back.http.outgoing import messages_in
@@ -21,10 +19,6 @@ _HINTS: Final = {
     404: "is its address right?",
     405: "is its address right? A server of the older HTTP+SSE needs transport: sse",
 }
-
-
-class _Error(msgspec.Struct):
-    code: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +61,8 @@ async def read_refusal(response: Response) -> Refusal:
     mentions = b"session" in body.lower() or b"not initialized" in body.lower()
     found = messages_in(body) if body[:1] == b"{" else []
     error = bytes(found[0].error) if found else b""
-    code = error_code(error)
+    found = rpc.read_error(error)
+    code = found and found.code
     if code is None:
         return Refusal(response.status, b"", mentions_session=mentions)
     return Refusal(response.status, body, error, code, mentions)
@@ -76,11 +71,3 @@ async def read_refusal(response: Response) -> Refusal:
 def error_answer(key: bytes, error: bytes) -> bytes:
     """A JSON-RPC error under another id."""
     return b'{"jsonrpc":"2.0","id":' + key + b',"error":' + error + b"}"
-
-
-def error_code(error: bytes) -> int | None:
-    """None of what is no error of JSON-RPC, such as one of OAuth."""
-    try:
-        return msgspec.json.decode(error, type=_Error).code
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None

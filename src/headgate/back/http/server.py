@@ -6,7 +6,7 @@ from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
 from headgate.back.http.client import Headers, HttpClient, Origin, Response
-from headgate.errors import UpstreamError
+from headgate.errors import ConfigError, UpstreamError
 
 _MAX_REDIRECTS: Final = 3
 _AS_IT_IS: Final = bytes(range(0x21, 0x7F)).decode()
@@ -49,8 +49,8 @@ class HttpServer:
         try:
             there = urljoin(f"{self._origin}{target.decode('ascii')}", location)
             is_same = Origin.of(there) == self._origin
-        except Exception:  # noqa: BLE001  # whatever it is, it is no address of ours
-            is_same = False
+        except (ValueError, ConfigError):
+            is_same = False  # whatever it is, it is no address
         if not is_same:
             raise UpstreamError(
                 f"the upstream {self._name} redirects to another origin, where we do not go: call it there"

@@ -17,7 +17,7 @@ from headgate.relay.calls import same_spelling, spellings
 from headgate.relay.message import Garbage, Message, one_line
 from headgate.wire.sse import write_event
 
-_DEPRECATED: Final = ((b"deprecation", b"@1743033600"), (b"link", b'</mcp>; rel="successor-version"'))
+_DEPRECATED: Final = (b"deprecation", b"@1742947200")
 """Since the revision of 2025-03-26."""
 _GRACE_SECONDS: Final = 1.0
 
@@ -32,7 +32,6 @@ class _Listening:
         self.stream = EventStream(0, preface=write_event(address, name=b"endpoint"))
         self.stream.on_pressure = self._press
         self.link: Conversation = converse(self._deliver, principal)
-
         self._waiting: set[bytes] = set()
 
     @property
@@ -61,6 +60,8 @@ class OldSse:
     def __init__(self, converse: Converse, messages_path: str, on_use: Callable[[], None]) -> None:
         """`on_use` is told of every client that comes this way."""
         self._converse, self._messages_path = converse, messages_path
+        newer = messages_path.replace("/messages", "/mcp", 1).encode()
+        self._deprecation = [_DEPRECATED, (b"link", b"<" + newer + b'>; rel="successor-version"')]
         self._on_use = on_use
         self._clients: dict[str, _Listening] = {}
         self.created = 0
@@ -102,7 +103,7 @@ class OldSse:
             await client.link.start()
             if not client.link.is_up:
                 raise upstream_down(client.link.trouble, b"", is_greeting=True)
-            await client.stream.carry(exchange, list(_DEPRECATED))
+            await client.stream.carry(exchange, self._deprecation)
         finally:
             # Nobody can come back to it: a new GET is a new session.
             del self._clients[client.id]
@@ -124,7 +125,7 @@ class OldSse:
         check_batch(message)
         await wait_for_room(client.link, exchange, b"")
         client.take(one_line(body))
-        await exchange.answer(202, b"Accepted", [(b"content-type", b"text/plain"), *_DEPRECATED])
+        await exchange.answer(202, b"Accepted", [(b"content-type", b"text/plain"), *self._deprecation])
 
     def sweep(self) -> None:
         for client in self._clients.values():

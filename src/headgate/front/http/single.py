@@ -5,8 +5,6 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, Protocol
 
-import msgspec
-
 from headgate.errors import UpstreamError
 from headgate.front.http.conversation import Conversation, wait_for_room
 from headgate.front.http.exchange import Exchange
@@ -29,7 +27,7 @@ from headgate.relay.eras import (
     call_arguments,
     check_envelope,
 )
-from headgate.relay.message import Message
+from headgate.relay.message import Message, RpcError
 from headgate.relay.param_headers import ParamHeaders, check_params
 from headgate.wire.sse import write_event
 
@@ -204,9 +202,10 @@ class SingleExchanges:
 
     async def _answer_at_once(self, exchange: Exchange, replies: Replies, message: Message) -> None:
         line = replies.lines[-1]
-        if replies.is_stopgap and message.method in _GREETINGS:
-            raise upstream_down(_error_text(line), message.key, is_greeting=True)
-        await exchange.answer_json(line, status=status_of(_error_code(line)))
+        error = _error(line)
+        if error is not None and replies.is_stopgap and message.method in _GREETINGS:
+            raise upstream_down(error.message, message.key, is_greeting=True)
+        await exchange.answer_json(line, status=status_of(error.code) if error else 200)
 
     def drain(self) -> None:
         """Streams that wait for nothing in particular end."""
@@ -215,25 +214,9 @@ class SingleExchanges:
             replies.wake()
 
 
-class _Error(msgspec.Struct):
-    code: int = 0
-    message: str = ""
-
-
-def _error(line: Line) -> _Error:
-    # Errors are short, and an answer that is one says so at its beginning.
+def _error(line: Line) -> RpcError | None:
+    """What an answer says that is an error: such answers are short."""
     message = rpc.read(line) if len(line) < 1_000_000 and b'"error"' in line else None
-    if not isinstance(message, Message) or not message.has_error:
-        return _Error()
-    try:
-        return msgspec.json.decode(message.error, type=_Error)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return _Error()
-
-
-def _error_code(line: Line) -> int:
-    return _error(line).code
-
-
-def _error_text(line: Line) -> str:
-    return _error(line).message
+    return (
+        rpc.read_error(bytes(message.error)) if isinstance(message, Message) and message.has_error else None
+    )
