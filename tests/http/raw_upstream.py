@@ -17,6 +17,16 @@ Script = Callable[["Called"], object]
 """Comes back with True if the connection is to stay open."""
 
 
+def into(scripts: dict[str, Script]) -> Callable[[Script], Script]:
+    """Puts a script among others, under its own name."""
+
+    def add(function: Script) -> Script:
+        scripts[function.__name__] = function
+        return function
+
+    return add
+
+
 @dataclass
 class Called:
     """One request, and the connection to answer it on."""

@@ -15,7 +15,7 @@ from headgate.back.http.client import Origin
 from headgate.back.http.server import target_of
 from headgate.errors import ConfigError
 from tests.config.running import HEADGATE, environment
-from tests.http.raw_upstream import Called, RawUpstream, Script, raw_upstream
+from tests.http.raw_upstream import Called, RawUpstream, Script, into, raw_upstream
 from tests.http.serving import PATIENCE, Answer, Serving, modern, parse_events, serve, text_of, wait_until
 from tests.http.wire import request, wire
 from tests.relay.rawclient import RawClient
@@ -27,11 +27,7 @@ LARGEST = 20_000
 """Bytes, that an answer within its budget stays well under."""
 
 SCRIPTS: dict[str, Script] = {}
-
-
-def script(function: Script) -> Script:
-    SCRIPTS[function.__name__] = function
-    return function
+script = into(SCRIPTS)
 
 
 @pytest.fixture(scope="module")

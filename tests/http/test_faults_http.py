@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.http.processes import memory
-from tests.http.raw_upstream import Called, RawUpstream, Script, raw_upstream
+from tests.http.raw_upstream import Called, RawUpstream, Script, into, raw_upstream
 from tests.http.serving import PATIENCE, Answer, Serving, serve, text_of, wait_until
 from tests.http.wire import Wire, request, wire
 
@@ -22,11 +22,7 @@ GIGABYTE = 1 << 30
 LINES = "2026-11-16 12:00:00 INFO request served in 12 ms\n"
 
 SCRIPTS: dict[str, Script] = {}
-
-
-def script(function: Script) -> Script:
-    SCRIPTS[function.__name__] = function
-    return function
+script = into(SCRIPTS)
 
 
 @pytest.fixture(scope="module")

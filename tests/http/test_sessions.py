@@ -231,3 +231,15 @@ def test_health_tells_of_a_handshake_that_failed(tmp_path: Path) -> None:
         there.touch()
         assert starting.client().initialize().status == 200
         assert starting.get("/health").status == 200
+
+
+def test_the_older_way_says_that_it_is_old(serving: Serving) -> None:
+    connection = serving.connect()
+    connection.request("GET", "/sse", headers={"accept": "text/event-stream"})
+    response = serving.answer_of(connection)
+    assert response.getheader("deprecation") == "@1742947200"  # 2025-03-26
+    assert response.getheader("link") == '</mcp>; rel="successor-version"'
+    address = next_event(response)
+    assert (address["event"], address["data"].split("=")[0]) == ("endpoint", "/messages?sessionId")
+    assert "deprecated" in serving.wait_for_line("deprecated_transport")
+    serving.cut(response)
