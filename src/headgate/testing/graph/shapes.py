@@ -1,0 +1,106 @@
+"""Rows of the store as Graphiti's server answers them, and the schemas of those answers."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any, Final
+
+Json = dict[str, Any]
+
+
+def as_node(row: Json) -> Json:
+    return {
+        "uuid": row["uuid"],
+        "name": row["name"],
+        "labels": row["labels"].split(),
+        "created_at": _offset_time(row["created"]),
+        "summary": row["summary"],
+        "group_id": row["group_id"],
+        "attributes": json.loads(row["attributes"]),
+    }
+
+
+def as_fact(row: Json) -> Json:
+    return {
+        "uuid": row["uuid"],
+        "group_id": row["group_id"],
+        "source_node_uuid": row["source_node_uuid"],
+        "target_node_uuid": row["target_node_uuid"],
+        "created_at": _zulu_time(row["created"]),
+        "name": row["name"],
+        "fact": row["fact"],
+        "episodes": row["episodes"].split(),
+        "expired_at": _zulu_time(row["expired"]),
+        "valid_at": _zulu_time(row["valid"]),
+        "invalid_at": _zulu_time(row["invalid"]),
+        "reference_time": _zulu_time(row["reference"]),
+        "attributes": json.loads(row["attributes"]),
+    }
+
+
+def as_episode(row: Json) -> Json:
+    return {
+        "uuid": row["uuid"],
+        "name": row["name"],
+        "content": row["content"],
+        "created_at": _offset_time(row["created"]),
+        "source": row["source"],
+        "source_description": row["source_description"],
+        "group_id": row["group_id"],
+    }
+
+
+def _offset_time(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()
+
+
+def _zulu_time(seconds: int | None) -> str | None:
+    return None if seconds is None else f"{_offset_time(seconds).removesuffix('+00:00')}Z"
+
+
+def seconds_of(moment: str) -> int:
+    """A moment in ISO 8601, in UTC if it does not say; ValueError for anything else."""
+    told = datetime.fromisoformat(moment)
+    return int((told if told.tzinfo else told.replace(tzinfo=UTC)).timestamp())
+
+
+def _object(**properties: Json) -> Json:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _list(items: Json) -> Json:
+    return {"type": "array", "items": items}
+
+
+_TEXT: Final[Json] = {"type": "string"}
+_MAYBE_TEXT: Final[Json] = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+_WHOLE: Final[Json] = {"type": "integer"}
+_OPEN: Final[Json] = {"type": "object", "additionalProperties": True}
+_NODE: Final = _object(
+    uuid=_TEXT,
+    name=_TEXT,
+    labels=_list(_TEXT),
+    created_at=_MAYBE_TEXT,
+    summary=_MAYBE_TEXT,
+    group_id=_TEXT,
+    attributes=_OPEN,
+)
+_COMMUNITY: Final = _object(uuid=_TEXT, name=_TEXT, group_id=_TEXT, summary=_MAYBE_TEXT)
+_ERROR: Final = _object(error=_TEXT)
+
+STATUS: Final = _object(status=_TEXT, message=_TEXT)
+SUCCESS: Final = _object(message=_TEXT)
+NODES: Final = _object(message=_TEXT, nodes=_list(_NODE))
+FACTS: Final = _object(message=_TEXT, facts=_list(_OPEN))
+FACT: Final = _OPEN
+EPISODES: Final = _object(message=_TEXT, episodes=_list(_OPEN))
+PROVENANCE: Final = _object(message=_TEXT, nodes=_list(_NODE), edges=_list(_OPEN))
+SAGA: Final = _object(message=_TEXT, uuid=_TEXT, name=_TEXT, summary=_MAYBE_TEXT)
+COMMUNITIES: Final = _object(
+    message=_TEXT, community_count=_WHOLE, edge_count=_WHOLE, communities=_list(_COMMUNITY)
+)
+
+
+def or_error(tool: str, answer: Json) -> Json:
+    """FastMCP puts what a union gives under `result`: a schema must be of an object."""
+    result: Json = {"anyOf": [answer, _ERROR], "title": "Result"}
+    return _object(result=result) | {"title": f"{tool}Output"}
