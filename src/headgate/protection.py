@@ -15,6 +15,7 @@ from headgate.engine.reply import Reply
 from headgate.engine.request import Request
 from headgate.engine.source import Position, Source
 from headgate.engine.view import FOCUS, WHOLE, View
+from headgate.engine.wording import Wording
 from headgate.errors import CursorError, OperatorError
 from headgate.platform import create_private, is_private, make_private_dir
 from headgate.store import SnapshotStore
@@ -35,12 +36,14 @@ class Protection:
     store: SnapshotStore
     ttl_seconds: int = DEFAULT_TTL_SECONDS
 
-    def protect(self, data: bytes, binding: Binding, now: float) -> Reply | None:
+    def protect(
+        self, data: bytes, binding: Binding, now: float, wording: Wording | None = None
+    ) -> Reply | None:
         """The bounded first reply to an answer; None when it fits and goes out as it is."""
         source = Source(data)
         held = _Holding(self, binding, source, now)
         try:
-            return Gate(source, self.policy, held.issue).first()
+            return Gate(source, self.policy, held.issue, wording=wording).first()
         except Exception:  # noqa: BLE001  # whatever we got wrong, the answer stays bounded and within reach
             return self._last_resort(source, held)
 
@@ -52,9 +55,11 @@ class Protection:
         ).first()
         return reply and replace(reply, record=reply.record | {"degraded": True})
 
-    def holding(self, binding: Binding, now: float) -> "Callable[[bytes, Policy], Reply | None]":
+    def holding(
+        self, binding: Binding, now: float, wording: Wording | None = None
+    ) -> "Callable[[bytes, Policy], Reply | None]":
         """`protect` for one caller and tool, within whatever policy an answer needs."""
-        return lambda data, policy: replace(self, policy=policy).protect(data, binding, now)
+        return lambda data, policy: replace(self, policy=policy).protect(data, binding, now, wording)
 
     def select(self, data: bytes, binding: Binding, request: Request, now: float) -> Reply:
         """A reply to a request about an answer that is not held yet."""
@@ -62,11 +67,18 @@ class Protection:
         held = _Holding(self, binding, source, now)
         return Gate(source, self.policy, held.issue).read(FOCUS, Position(0), request)
 
-    def read(self, cursor_text: str, binding: Binding, request: Request, now: float) -> Reply:
+    def read(
+        self,
+        cursor_text: str,
+        binding: Binding,
+        request: Request,
+        now: float,
+        wording: Wording | None = None,
+    ) -> Reply:
         cursor, source = self._held(cursor_text, binding, now)
         view = self._view(cursor, binding)
         held = _Holding(self, binding, source, now, cursor.snapshot)
-        return Gate(source, self.policy, held.issue).read(view, cursor.position, request)
+        return Gate(source, self.policy, held.issue, wording=wording).read(view, cursor.position, request)
 
     def section(self, cursor_text: str, binding: Binding, path: str, now: float) -> bytes:
         """What a path leads to in a held answer, as it was sent."""

@@ -1,4 +1,7 @@
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -83,3 +86,38 @@ def test_a_huge_number_and_a_huge_key_are_held_as_text() -> None:
     assert rebuilt(Held(number).walk()) == number
     key = json.dumps({"k" * 30_000: [1, 2, 3]}).encode()
     assert rebuilt(Held(key).walk()) == key
+
+
+_IN_ANOTHER_PROCESS = """
+import json, sys
+from headgate.engine.cursor import Binding, KeyRing
+from headgate.engine.policy import Policy
+from headgate.protection import Protection
+from headgate.store import MemoryStore
+from headgate.testing.graph import Graph
+
+protection = Protection(Policy(), KeyRing(bytes(range(1, 33))), MemoryStore())
+graph = Graph(nodes=900, facts=900, episodes=300)
+for tool, arguments in (
+    ("search_memory_facts", {"query": "the of in", "max_facts": 400}),
+    ("search_nodes", {"query": "the of in", "max_nodes": 400}),
+    ("get_episodes", {"max_episodes": 200}),
+):
+    answer = json.dumps(graph.call(tool, arguments)).encode()
+    print(protection.protect(answer, Binding("a", "b", tool), 1_800_000_000.0).text)
+"""
+
+
+def test_the_same_answer_gives_the_same_bytes_in_every_process() -> None:
+    """Sets of texts have another order in each."""
+    seen = {
+        subprocess.run(
+            [sys.executable, "-c", _IN_ANOTHER_PROCESS],
+            capture_output=True,
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            timeout=120,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "2", "3")
+    }
+    assert len(seen) == 1 and b"stands out" in next(iter(seen))

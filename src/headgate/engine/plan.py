@@ -8,7 +8,7 @@ from headgate.engine.policy import Policy
 from headgate.engine.render import Rendered, render
 from headgate.engine.source import Focus, Source
 
-_BEST_SAVING: Final = 6
+BEST_SAVING: Final = 6
 """No form has been seen to shrink JSON by more than this factor; beyond it, rendering the whole is not tried."""
 
 
@@ -71,7 +71,7 @@ def decide(source: Source, policy: Policy) -> Plan:
     tokens = measure(source, budget, policy)
     if tokens <= budget:
         return (_compact(source, budget, policy) if policy.compact else None) or Pass(tokens)
-    if source.is_json and tokens <= budget * _BEST_SAVING:
+    if source.is_json and tokens <= budget * BEST_SAVING:
         rendered = render(jsontext.canonical(source.data), policy.form, policy.estimator)
         if (cost := policy.estimator.ceiling(rendered.text)) <= budget - NOTICE_ALLOWANCE:
             return Rerender(rendered, cost, budget)
@@ -84,8 +84,13 @@ def _compact(source: Source, budget: int, policy: Policy) -> Rerender | None:
         return None
     rendered = render(jsontext.canonical(source.data), policy.form, policy.estimator)
     cost = policy.estimator.ceiling(rendered.text)
-    worth = (cost + NOTICE_ALLOWANCE) <= policy.estimator.ceiling(source.data) * (1 - _WORTH_COMPACTING)
+    worth = is_worth(cost, policy.estimator.ceiling(source.data))
     return Rerender(rendered, cost, budget) if worth and cost <= budget - NOTICE_ALLOWANCE else None
+
+
+def is_worth(cost: int, whole: int) -> bool:
+    """Whether a change of what might go out as it came saves enough, the notice included."""
+    return cost + NOTICE_ALLOWANCE <= whole * (1 - _WORTH_COMPACTING)
 
 
 def budget_for(source: Source, policy: Policy) -> int:

@@ -35,6 +35,8 @@ class Policy:
     strip_fields: tuple[str, ...] = ()
     """Names of members (`*` stands for anything) of which an item shows the size only."""
     essential_fields: tuple[str, ...] = ()
+    sections: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Names under which several fields can be asked for at once."""
     compact: bool = False
     """Write also what fits in a cheaper lossless form, where that saves at least 15 %."""
     read_tool: str = "headgate_read"
@@ -55,6 +57,11 @@ class Policy:
     @property
     def object_budget(self) -> int:
         return self.mapped_object_threshold if self.essential_fields else self.object_threshold
+
+    def spelled_out(self, fields: tuple[str, ...]) -> tuple[str, ...]:
+        """Fields with each section in the place of its name."""
+        known = dict(self.sections)
+        return tuple(dict.fromkeys(one for name in fields for one in known.get(name, (name,))))
 
     def with_thresholds(self, change: Callable[[int], int], hard_cap: int) -> "Policy":
         """Every threshold changed in the same way, under another cap."""

@@ -64,10 +64,22 @@ class Notice:
     def _onward(self) -> str:
         """How to see more. One cursor is enough: with a path, any cursor of the answer leads to any section."""
         if not self.more:
-            return f'one section: {self.tool}(cursor="{self.section}", path="/…")' if self.section else "end"
+            return f"one section: {self._call(self.section, path=True)}" if self.section else "end"
         label = "everything" if self.more == self.section else "more"
-        section = ', one section: add path="/…"' if self.section else ""
-        return f'{label}: {self.tool}(cursor="{self.more}"){section}'
+        path = "--path /…" if self._is_command else 'path="/…"'
+        section = f", one section: add {path}" if self.section else ""
+        return f"{label}: {self._call(self.more)}{section}"
+
+    @property
+    def _is_command(self) -> bool:
+        """Read in a shell, what leads on is a command; its name has a space, which that of a tool cannot have."""
+        return " " in self.tool
+
+    def _call(self, cursor: str, *, path: bool = False) -> str:
+        if self._is_command:
+            return f"{self.tool} {cursor}{' --path /…' if path else ''}"
+        section = ', path="/…"' if path else ""
+        return f'{self.tool}(cursor="{cursor}"{section})'
 
 
 def allowance(policy: Policy, *, section: bool = False) -> int:

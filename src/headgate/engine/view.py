@@ -20,6 +20,8 @@ class View:
     lines: tuple[int, int] | None = None
     condensed: bool = False
     """Each item in short: by its field map, or without its vectors; its number stands with it."""
+    worded: bool = False
+    """In the words of a pack, from the item on that a position counts."""
     form: str = ""
     limit: int = 0
 
