@@ -28,6 +28,8 @@ def values(kind: Any, name: str, least: float, most: float) -> st.SearchStrategy
         return st.none() | values(options[0], name, least, most)
     if get_origin(kind) is Literal:
         return st.sampled_from(get_args(kind))
+    if get_origin(kind) is dict:
+        return st.dictionaries(names, st.lists(words, max_size=2).map(tuple), max_size=2)
     if get_origin(kind) is tuple:
         return st.lists(words, max_size=3).map(tuple)
     if kind is bool:
@@ -56,6 +58,7 @@ upstreams = sections(
     Upstream,
     env=st.dictionaries(words, words, max_size=2),
     headers=st.dictionaries(words, words, max_size=2),
+    pack=st.sampled_from(["", "graphiti"]),
     tools=many_overrides,
 )
 configs: st.SearchStrategy[Config] = sections(

@@ -1,6 +1,8 @@
 """Every key there is changes what the relay does. A key without a case here fails the last test."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,9 +15,10 @@ from headgate.config.options import keys_of
 from headgate.config.policies import general_rule, overridden
 from headgate.engine.tokens import Estimator
 from headgate.errors import ConfigError
-from tests.config.running import configured, gateway, protection, talk, upstream_yaml
+from tests.config.running import HEADGATE, configured, environment, gateway, protection, talk, upstream_yaml
 from tests.http.test_serving_keys import CASES as SERVING_CASES
 from tests.relay.conversation import Conversation, cost, record_of, texts
+from tests.relay.rawclient import PATIENCE
 
 BRIEF = """
 context_protection:
@@ -385,6 +388,17 @@ def _(folder: Path) -> None:
     assert json.loads(talking.walk(talking.call(answer(ROWS)))) == ROWS
 
 
+@case("Override.sections")
+def _(folder: Path) -> None:
+    talking = protection(folder, "tools: {tool: {sections: {who: [id, guest.name]}}}")
+    cursor = record_of(talking.call(answer(ROWS)))["nextCursor"]
+    asked = "\n".join(texts(talking.read(cursor=cursor, fields="who", format="json")))
+    assert '"guest":{"name":"Guest 7"}' in asked and "note 7" not in asked
+    other = protection(folder, "enabled: true")
+    cursor = record_of(other.call(answer(ROWS)))["nextCursor"]
+    assert "missingFields" in record_of(other.read(cursor=cursor, fields="who"))
+
+
 @case("Override.hidden")
 def _(folder: Path) -> None:
     talking = protection(folder, "tools: {tool: {hidden: true}}")
@@ -440,6 +454,26 @@ def _(folder: Path) -> None:
     assert _environment(folder)["cwd"] == str(folder.resolve())
 
 
+@case("Upstream.pack")
+def _(folder: Path) -> None:
+    nodes = [
+        {"uuid": f"550e8400-e29b-41d4-a716-4466554400{n:02}", "name": f"Node {n}", "labels": ["Entity", "Tool"],
+         "created_at": "2026-11-15T09:00:00+00:00", "summary": f"The number {n}.", "group_id": "main",
+         "attributes": {}}
+        for n in range(20)
+    ]  # fmt: skip
+    found = answer({"message": "Nodes retrieved successfully", "nodes": nodes})
+    with_it = talk(folder, "upstreams: {a: {command: x, pack: graphiti}}", upstream="a")
+    worded = texts(with_it.call(found, "search_nodes"))[1]
+    assert worded.startswith("Found 20 entities:\n1. Node 0 [Tool] - The number 0. #550e8400-e29b-41d4-")
+    without = talk(folder, "upstreams: {a: {command: x}}", upstream="a")
+    assert without.call(found, "search_nodes") == found
+    with pytest.raises(
+        ConfigError, match=r"yaml:1: upstreams\.a\.pack: there is no pack nobodys; installed: "
+    ):
+        talk(folder, "upstreams: {a: {command: x, pack: nobodys}}")
+
+
 @case("Upstream.tools")
 def _(folder: Path) -> None:
     text = "tools: {tool: {page_size: 9}}\nupstreams: {a: {command: x, tools: {tool: {page_size: 4}}}}"
@@ -454,6 +488,33 @@ def _run(folder: Path, text: str, *options: str, **settings: Any) -> Any:
     path = folder / "headgate.yaml"
     path.write_text(text)
     return gateway("--config", str(path), *options, **settings)
+
+
+@case("Config.wrapper_log")
+def _(folder: Path) -> None:
+    """By `headgate call`, with a pack of somebody else's that fails."""
+    info = folder / "failing-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: failing\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[headgate.packs]\nfailing = failing:PACK\n")
+    (folder / "failing.py").write_text(
+        "from headgate.packs import Pack, Tool\n"
+        "PACK = Pack('failing', 'fails', {'list_tasks': Tool(lambda answer, scene: answer['nothing'])})\n"
+    )
+    config = folder / "headgate.yaml"
+    server = {"command": sys.executable, "args": ["-m", "headgate.testing.demo_server"], "pack": "failing"}
+    log = folder / "notes" / "formatters.log"
+    config.write_text(json.dumps({"wrapper_log": str(log), "upstreams": {"demo": server}}))
+    state = {"HEADGATE_STATE_DIR": str(folder / "state"), "PYTHONPATH": str(folder)}
+    command = [*HEADGATE, "call", "--config", str(config), "demo", "list_tasks"]
+    done = subprocess.run(
+        command, capture_output=True, env=environment(**state), timeout=PATIENCE, check=True
+    )
+    assert b"[headgate] items 1-" in done.stdout and b"the answer lacks 'nothing'" in done.stderr
+    [line] = log.read_text("utf-8").splitlines()
+    noted = json.loads(line)
+    assert (noted["pack"], noted["operation"]) == ("failing", "list_tasks") and noted["inputBytes"] > 10_000
+    assert not (folder / "state" / "wrapper.log").exists()
 
 
 @case("Config.mode")

@@ -36,6 +36,11 @@ class Override:
         "what of an item a page shows first; the rest is one call away",
         example="[id, guest.name, status]",
     )
+    sections: dict[str, tuple[str, ...]] = option(
+        {},
+        "fields that can be asked for by one name",
+        example="{guest: [guestName, guestEmail], money: [price, currency]}",
+    )
     keywords: tuple[str, ...] | None = option(None, "words whose sentences survive first when a text is cut")
     format: Form | None = option(None, "form to write JSON in")
     compact: Switch | None = option(None, "`always`: write also small answers in a cheaper lossless form")
@@ -128,6 +133,7 @@ class Upstream:
     forward_headers: tuple[str, ...] = option(
         (), "HTTP headers of the client that it may see, besides those of MCP", reloadable=False
     )
+    pack: str = option("", "what is known of its system: a name that `headgate packs` lists")
     tools: dict[str, Override] = option({}, "rules by tool name for this server only; they come last")
 
 
@@ -173,6 +179,10 @@ class Config:
     read_tool: str = option("headgate_read", "name of the tool that reads on", reloadable=False)
     max_result_bytes: int = option(
         256 << 20, "bytes of one message, at most", minimum=1 << 16, reloadable=False
+    )
+    wrapper_log: str = option(
+        "",
+        "file where `headgate call` notes what formatters fail on (default: wrapper.log in the state folder)",
     )
     upstreams: dict[str, Upstream] = option({}, "servers by name")
     server: Server = option(Server(), "how `headgate serve` listens, and whom it lets in")

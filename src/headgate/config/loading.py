@@ -12,7 +12,7 @@ from typing import Any, Final
 from headgate.config.declarations import Config, ContextProtection, Server, Upstream
 from headgate.config.options import PREFIX, Key, keys_of
 from headgate.config.values import MAX_BYTES, Place, dotted, inner_of, raise_all, read_scalar, shown
-from headgate.errors import ConfigError
+from headgate.errors import ConfigError, OperatorError
 
 OTHER_VARIABLES: Final = frozenset(("HEADGATE_CONFIG", "HEADGATE_STATE_DIR", "HEADGATE_CURSOR_KEY"))
 _SECTIONS: Final = {"context_protection": ContextProtection, "server": Server}
@@ -122,12 +122,23 @@ def _check(config: Config, name: str, origins: AnyMapping[Place, str]) -> None:
     """What no key can know alone."""
     from headgate.config.policies import contradictions
 
-    found = [*contradictions(config), *_impossible(config)]
+    found = [*contradictions(config), *_impossible(config), *_unknown_packs(config)]
     complaints: list[str] = []
     for places, what in found:
         origin = next((origins[place] for place in places if place in origins), name)
         complaints.append(f"{origin}: {dotted(places[0])}: {what}")
     raise_all(complaints)
+
+
+def _unknown_packs(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
+    for name, one in config.upstreams.items():
+        if one.pack:
+            from headgate.packs.discovery import load_pack
+
+            try:
+                load_pack(one.pack)
+            except OperatorError as error:
+                yield (("upstreams", name, "pack"),), str(error)
 
 
 def _impossible(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
@@ -138,7 +149,7 @@ def _impossible(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
         home = ("upstreams", name)
         if name in _NO_NAMES:
             yield (home,), "cannot be the name of a server: clients call it at /mcp/NAME"
-        yield from _unreachable(one, home)
+        yield from unreachable(one, home)
         for key, texts in (("command", (one.command,)), ("args", one.args), ("cwd", (one.cwd,))):
             if any("\0" in text for text in texts):
                 yield ((*home, key),), "holds a NUL character, which no command line can"
@@ -160,7 +171,7 @@ def _has_host(url: str) -> bool:
     return port != 0 and (":" in host or all(0 < len(label) < 64 for label in labels))
 
 
-def _unreachable(one: Upstream, home: Place) -> Iterator[tuple[tuple[Place, ...], str]]:
+def unreachable(one: Upstream, home: Place) -> Iterator[tuple[tuple[Place, ...], str]]:
     if not one.command and not one.url:
         yield (
             ((*home, "command"), home),

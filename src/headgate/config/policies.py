@@ -1,15 +1,16 @@
 """What a configuration means for each tool."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import TypeVar
 
-from headgate.config.declarations import Config, Override
+from headgate.config.declarations import Config, Override, Upstream
 from headgate.config.values import Place
 from headgate.engine.policy import Policy
 from headgate.engine.tokens import DEFAULT_FAMILY, Estimator, family_of
-from headgate.relay.rules import Rules, ToolRule
+from headgate.relay.rules import Rules, ToolRule, Words
 
 _T = TypeVar("_T")
 
@@ -18,18 +19,29 @@ def make_rules(config: Config, upstream: str = "", budget: int | None = None) ->
     """`budget`: one number for all shapes, from the command line; it goes before what the file says for all tools."""
     protection = config.context_protection
     general = general_rule(config, budget)
-    patterns = list(protection.tools.items())
-    if upstream in config.upstreams:
-        patterns += config.upstreams[upstream].tools.items()
+    one = config.upstreams.get(upstream, Upstream())
+    patterns = [*protection.tools.items(), *one.tools.items()]
+    words: Callable[[str], Words | None] = _no_words
+    if one.pack:
+        from headgate.config.packs import rules_of, words_of
+        from headgate.packs.discovery import load_pack
+
+        pack = load_pack(one.pack)
+        # First, so that what the file says goes before what the pack says.
+        patterns, words = [*rules_of(pack).items(), *patterns], partial(words_of, pack)
 
     def resolve(tool: str) -> ToolRule:
-        rule = general
+        rule = replace(general, words=words(tool))
         for pattern, override in patterns:
             if fnmatchcase(tool, pattern):
                 rule = overridden(rule, override)
         return rule
 
     return Rules(resolve, read_tool=config.read_tool, ttl_seconds=protection.cursor_ttl_seconds)
+
+
+def _no_words(_: str) -> Words | None:
+    return None
 
 
 def contradictions(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
@@ -120,6 +132,7 @@ def overridden(rule: ToolRule, override: Override) -> ToolRule:
         form=_or(override.format, policy.form),
         compact=policy.compact if override.compact is None else override.compact == "always",
         strip_vectors=_or(override.strip_vectors, policy.strip_vectors),
+        sections=tuple(override.sections.items()) or policy.sections,
         strip_empty=_or(override.strip_empty, policy.strip_empty),
         strip_fields=_or(override.strip_fields, policy.strip_fields),
     )

@@ -19,6 +19,7 @@ from headgate.relay.rules import Rules, ToolRule
 if TYPE_CHECKING:
     from headgate.engine.policy import Policy
     from headgate.engine.reply import Reply
+    from headgate.engine.wording import Wording
     from headgate.protection import Protection
     from headgate.relay.written import Bounded
 
@@ -42,7 +43,14 @@ class Bounding:
         self._principal = principal
 
     def result(
-        self, message: Message, rules: Rules, tool: str, line: Line, *, modern: bool = False
+        self,
+        message: Message,
+        rules: Rules,
+        tool: str,
+        line: Line,
+        *,
+        modern: bool = False,
+        arguments: bytes = b"",
     ) -> list[Action]:
         rule = self._rule(rules, tool, line)
         if not rule.reads_everything and not rule.may_be_large(line):
@@ -50,15 +58,28 @@ class Bounding:
         if message.result is NOTHING:
             text = "the upstream's answer has neither a result nor an error"
             return [ToClient(rpc.failure(message.key, rpc.UPSTREAM_GONE, text))]
-        return [Work(partial(self._result, message, rules, tool, line, modern=modern), len(line))]
+        work = partial(self._result, message, rules, tool, line, modern=modern, arguments=arguments)
+        return [Work(work, len(line))]
 
-    def _result(self, message: Message, rules: Rules, tool: str, line: Line, *, modern: bool) -> list[Action]:
-        from headgate.relay import results, written
+    def _result(
+        self, message: Message, rules: Rules, tool: str, line: Line, *, modern: bool, arguments: bytes
+    ) -> list[Action]:
+        from headgate.relay import results
 
         rule = self._rule(rules, tool, line)
         schema = self._catalog.schemas.get(tool, b"")
         raw, key = memoryview(message.result), message.key
-        bounded = results.bound_result(raw, rule, self._hold(rules, tool), schema, modern=modern)
+        notes: list[Action] = []
+        wording = rule.wording(arguments, lambda fields: notes.append(Note("view", fields, "warning")))
+        hold = self._hold(rules, tool, wording)
+        bounded = results.bound_result(raw, rule, hold, schema, modern=modern)
+        return [*notes, *self._bounded(bounded, rule, tool, line, raw, key)]
+
+    def _bounded(
+        self, bounded: "Bounded | None", rule: ToolRule, tool: str, line: Line, raw: memoryview, key: bytes
+    ) -> list[Action]:
+        from headgate.relay import written
+
         if bounded is not None:
             return [_noted(bounded, tool, len(line)), ToClient(rpc.answer(key, bounded.raw))]
         if rule.annotate and bytes(raw[:1]) == b"{":
@@ -75,7 +96,7 @@ class Bounding:
         if not self._catalog.is_chained or b'"headgate/result"' not in line:
             return rule
         policy = rule.policy.with_budget(rule.policy.hard_cap)
-        return replace(rule, policy=replace(policy, compact=False), annotate=False)
+        return replace(rule, policy=replace(policy, compact=False), annotate=False, words=None)
 
     def error(self, message: Message, rules: Rules, tool: str, line: Line) -> list[Action]:
         if not rules.of(tool).may_be_large(line):
@@ -128,11 +149,14 @@ class Bounding:
         text = f"the upstream's answer is not valid JSON ({reason[:200]})"
         return [note, ToClient(rpc.failure(call.id, rpc.UPSTREAM_GONE, text), is_ours=True)]
 
-    def _hold(self, rules: Rules, tool: str) -> "Callable[[bytes, Policy], Reply | None]":
+    def _hold(
+        self, rules: Rules, tool: str, wording: "Wording | None" = None
+    ) -> "Callable[[bytes, Policy], Reply | None]":
         from headgate.engine.cursor import Binding
 
         protection = replace(self._protection(), ttl_seconds=rules.ttl_seconds)
-        return protection.holding(Binding(self._principal, self._upstream, tool), self._clock())
+        binding = Binding(self._principal, self._upstream, tool)
+        return protection.holding(binding, self._clock(), wording)
 
     # Our own tool
 

@@ -26,6 +26,8 @@ class Call:
     modern: bool = False
     first_page: bool = False
     protected: bool = True
+    arguments: bytes = b""
+    """Where the answer is worded by what was asked."""
     line: bytes | bytearray = b""
     """The request itself, where it may have to be sent again to a restarted upstream."""
 

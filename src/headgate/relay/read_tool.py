@@ -86,14 +86,15 @@ def read_on(
         raise BadRequest(wrong)
     cursor: str = given.pop("cursor").strip()
     binding = protection.owner(cursor, principal, upstream)
-    policy = rules.of(binding.tool).policy
+    rule = rules.of(binding.tool)
+    policy = rule.policy
     request = parse_request(form=given.pop("format", None), max_limit=policy.max_page_size, **given)
     bound = replace(protection, policy=policy, ttl_seconds=rules.ttl_seconds)
     if set(given) == {"path"}:
         found = _picture(bound.section(cursor, binding, str(request.path), now), policy)
         if found is not None:
             return Reading(binding.tool, *found)
-    return Reading(binding.tool, bound.read(cursor, binding, request, now))
+    return Reading(binding.tool, bound.read(cursor, binding, request, now, rule.wording()))
 
 
 def _picture(raw: bytes, policy: "Policy") -> "tuple[Reply, bytes] | None":

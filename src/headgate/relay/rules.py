@@ -3,11 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from headgate.engine.policy import Policy
 
+if TYPE_CHECKING:
+    from headgate.engine.wording import Wording
+
 OutputSchema = Literal["drop", "relax", "keep"]
+Words = Callable[[bytes, Callable[[dict[str, Any]], None]], "Wording"]
+"""How the answer to a call is worded, given its arguments and whom to tell of trouble, in the fields of a log line."""
 DEFAULT_TTL_SECONDS: Final = 600
 _MAX_REMEMBERED: Final = 4_096
 
@@ -25,11 +30,18 @@ class ToolRule:
     hidden: bool = False
     max_description_chars: int = 0
     """Longer descriptions are cut in the list of tools; 0 leaves them."""
+    words: Words | None = None
+    """Of a pack that knows the tool."""
 
     @property
     def reads_everything(self) -> bool:
         """Whether even a small answer must be looked at."""
         return self.annotate or self.policy.compact
+
+    def wording(
+        self, arguments: bytes = b"", on_trouble: Callable[[dict[str, Any]], None] = lambda _: None
+    ) -> "Wording | None":
+        return self.words(arguments, on_trouble) if self.words is not None else None
 
     def protects(self, tool: str, arguments: bytes) -> bool:
         """Whether a call is among those that are protected."""

@@ -127,7 +127,10 @@ class Session:
             arguments = params.arguments if params else NOTHING
             protected = rule.protects(name, bytes(arguments))
             modern = rpc.is_modern(message.params)
-            call = Call(message.key, method, self.rules, name, modern=modern, protected=protected)
+            asked = bytes(arguments) if rule.words is not None else b""
+            call = Call(
+                message.key, method, self.rules, name, modern=modern, protected=protected, arguments=asked
+            )
         elif method in MEASURED:
             protected, modern = self.rules.of(method).enabled, rpc.is_modern(message.params)
             call = Call(message.key, method, self.rules, method, modern=modern, protected=protected)
@@ -211,7 +214,9 @@ class Session:
         if call.method in MEASURED:
             if not call.protected:
                 return [ToClient(line)]
-            return self._bounding.result(message, call.rules, call.tool, line, modern=call.modern)
+            return self._bounding.result(
+                message, call.rules, call.tool, line, modern=call.modern, arguments=call.arguments
+            )
         if call.method == "tools/list":
             return self._listed(message, call, line)
         if call.method in _GREETINGS:

@@ -1,0 +1,42 @@
+"""What a pack means for each tool of a server that is known to be of its system."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from headgate.config.declarations import Override
+from headgate.config.loading import parse
+from headgate.engine.wording import Wording
+from headgate.packs.contract import RULES_FILE, Pack
+from headgate.packs.scene import Scene
+from headgate.packs.writing import Trouble, wording_of
+from headgate.relay.rules import Words
+
+
+def rules_of(pack: Pack) -> dict[str, Override]:
+    """The rules a pack brings, read as those of a configuration are."""
+    data = pack.file(RULES_FILE)
+    return parse(data, f"{pack.name}/{RULES_FILE}").context_protection.tools if data else {}
+
+
+def words_of(pack: Pack, tool: str) -> Words | None:
+    """For a model: ids whole, so that they can be used, and times absolute, so that the same stays the same."""
+    if pack.tool(tool).formatter is None:
+        return None
+
+    def words(arguments: bytes, on_trouble: Callable[[dict[str, Any]], None]) -> Wording:
+        def tell(trouble: Trouble) -> None:
+            on_trouble({"pack": pack.name} | trouble.fields)
+
+        scene = Scene(_asked(arguments))
+        return wording_of(pack, tool, lambda _: scene, tell)
+
+    return words
+
+
+def _asked(arguments: bytes) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(arguments, type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return {}
