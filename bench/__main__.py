@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from bench import answers, http, relay, speed, tokens
+from bench import answers, calls, http, relay, speed, tokens
 from bench.report import Row, table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -13,6 +13,7 @@ PARTS = {
     "CPU": speed.rows,
     "Relay": relay.rows,
     "HTTP": http.rows,
+    "Calls": calls.rows,
 }
 HEAD = """# Benchmarks
 

@@ -7,6 +7,7 @@ HeadgateError
 ├── InputError              what we were given to read cannot be read
 │   └── JsonRefused         not strict JSON; treated as text wherever text will do
 ├── UpstreamError           the server behind us cannot be started or reached, or has gone (kinds: back/http/connection.py)
+│   └── UpstreamTimeout     it was reached, and does not answer in the time it was given
 └── OperatorError           configuration, keys, files: the operator must act
     └── ConfigError         a configuration file or variable; says which key, where, and what is right
 """
@@ -41,6 +42,10 @@ class JsonRefused(InputError):
 
 class UpstreamError(HeadgateError):
     """The server behind us cannot be reached."""
+
+
+class UpstreamTimeout(UpstreamError):
+    """It did not answer in time."""
 
 
 class OperatorError(HeadgateError):

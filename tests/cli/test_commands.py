@@ -184,13 +184,6 @@ def test_a_reader_that_stops_early_is_no_error(booked: Path, tmp_path: Path) -> 
     assert b"Traceback" not in result.stderr
 
 
-def test_demo_shows_before_and_after(run: Run) -> None:
-    result = run("demo")
-    assert result.returncode == 0
-    assert b" exact" in result.stdout
-    assert b"payment_failed" in result.stdout
-
-
 @pytest.mark.parametrize("command", ["reduce", "read", "cursor", "demo"])
 def test_every_command_has_help_with_an_example(run: Run, command: str) -> None:
     assert b"example:\n  " in run(command, "--help").stdout

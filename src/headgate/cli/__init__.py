@@ -1,6 +1,7 @@
 """The command line: one module per command. stdout is data, stderr is talk.
 
-Exit codes: 0 done, 1 the answer is no (a walk that does not add up), 2 wrong usage, input or configuration.
+Exit codes: 0 done, 1 the answer is no (a walk that does not add up, a tool that failed), 2 wrong usage, input or
+configuration, 3 the server cannot be started, reached or talked to, 4 it did not answer in time, 130 Ctrl-C.
 """
 
 import os
@@ -32,6 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def complain(message: str) -> None:
     if sys.stderr is not None:
         sys.stderr.write(f"headgate: {message}\n")
+
+
+def printable(text: str) -> str:
+    """What a server said, as it may stand in a line on a terminal."""
+    return text if text.isprintable() else "".join(one if one.isprintable() else " " for one in text)
 
 
 def _abandon_stdout() -> None:

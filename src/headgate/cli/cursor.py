@@ -5,13 +5,12 @@ import time
 from datetime import UTC, datetime
 from typing import Final
 
-from headgate.cli.options import BINDING
+from headgate.cli.options import PRINCIPAL, UPSTREAM, make_protection
 from headgate.cli.output import print_json
 from headgate.cli.parsers import Commands
 from headgate.engine.cursor import Cursor, peek
+from headgate.engine.policy import Policy
 from headgate.errors import CursorError
-from headgate.platform import state_dir
-from headgate.protection import ring_beside
 
 _EXAMPLE: Final = """example:
   headgate cursor "$CURSOR"
@@ -57,7 +56,8 @@ def _state(text: str, cursor: Cursor) -> str:
     if cursor.expires_minute < now_minute:
         return "expired"
     try:
-        ring_beside(state_dir()).unseal(text, BINDING, now_minute)
+        protection = make_protection(Policy())
+        protection.ring.unseal(text, protection.owner(text, PRINCIPAL, UPSTREAM), now_minute)
     except CursorError:
         return "sealed by another key, or for another caller"
     return "valid here"

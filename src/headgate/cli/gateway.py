@@ -34,6 +34,7 @@ def add_gateway_options(parser: argparse.ArgumentParser) -> None:
         choices=("auto", "http", "sse"),
         help="how to talk to a URL (default: sse where it ends in /sse)",
     )
+    add("--pack", metavar="NAME", help="what is known of the server's system; `headgate packs` lists them")
     add(
         "--budget",
         metavar="N",
@@ -68,7 +69,10 @@ def configuration(options: argparse.Namespace, more: dict[str, str] | None = Non
 
     def read() -> Config:
         config = load(path, overrides=overrides)
-        return replace(config, upstreams=chosen(config))
+        servers = chosen(config)
+        if options.pack:
+            servers = {name: replace(one, pack=options.pack) for name, one in servers.items()}
+        return replace(config, upstreams=servers)
 
     return read
 

@@ -1,6 +1,7 @@
 """Options that several commands share, and what they mean to the engine."""
 
 import argparse
+from typing import TYPE_CHECKING
 
 from headgate.engine.cursor import Binding
 from headgate.engine.policy import MIN_BUDGET, Policy
@@ -13,9 +14,20 @@ from headgate.platform import state_dir
 from headgate.protection import Protection, ring_beside
 from headgate.store import FileStore
 
+if TYPE_CHECKING:
+    from headgate.packs.contract import Pack
+
 MAX_MULTIPLIER = 20
 LEAST_CONTENT = 50
-BINDING = Binding("cli", "file", "reduce")
+PRINCIPAL, UPSTREAM = "cli", "file"
+BINDING = Binding(PRINCIPAL, UPSTREAM, "reduce")
+READ_COMMAND = "headgate read"
+"""What leads on in a shell."""
+
+
+def call_binding(pack: "Pack | None", tool: str) -> Binding:
+    """Of the answer to a call. Which pack words it stands with it, for `headgate read` to go on in the same words."""
+    return Binding(PRINCIPAL, UPSTREAM, f"{pack.name if pack else ''}:{tool}")
 
 
 def add_budget_options(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +69,7 @@ def make_policy(options: argparse.Namespace) -> Policy:
     try:
         if not 0 < options.multiplier <= MAX_MULTIPLIER:
             raise BadRequest(f"--multiplier must be a positive number up to {MAX_MULTIPLIER}")
-        policy = Policy(estimator=Estimator(family, options.multiplier))
+        policy = Policy(estimator=Estimator(family, options.multiplier), read_tool=READ_COMMAND)
         if options.budget is None:
             return policy
         policy = policy.with_budget(options.budget)

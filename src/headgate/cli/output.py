@@ -2,8 +2,18 @@
 
 import json
 import sys
+from typing import Final, TextIO
 
 from headgate.engine.reply import Reply
+
+_CONTROL: Final = {
+    code: "\ufffd" for code in (*range(0x20), 0x7F, *range(0x80, 0xA0)) if code not in (0x09, 0x0A)
+}
+
+
+def for_terminal(text: str, stream: TextIO) -> str:
+    """Where a person looks, an upstream's text cannot move the cursor or change colours; a program gets it as it is."""
+    return text.translate(_CONTROL) if stream.isatty() else text
 
 
 def print_reply(reply: Reply, *, as_json: bool) -> None:

@@ -2,10 +2,11 @@
 
 import argparse
 import time
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from headgate.cli.options import (
-    BINDING,
+    PRINCIPAL,
+    UPSTREAM,
     add_budget_options,
     add_view_options,
     make_policy,
@@ -14,6 +15,9 @@ from headgate.cli.options import (
 )
 from headgate.cli.output import print_reply
 from headgate.cli.parsers import Commands
+
+if TYPE_CHECKING:
+    from headgate.cli.calls.speaking import Speaker
 
 _EXAMPLE: Final = """example:
   headgate read "$CURSOR"
@@ -25,7 +29,8 @@ def add_parser(commands: Commands) -> None:
     parser = commands.add_parser(
         "read",
         help="go on from a cursor",
-        description="Go on from a cursor that `headgate reduce` printed, or look at the held answer in another way.",
+        description="Go on from a cursor that `headgate call` or `headgate reduce` printed, or "
+        "look at the held answer in another way.",
         epilog=_EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -39,6 +44,23 @@ def add_parser(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     policy = make_policy(options)
     request = make_request(options, policy)
-    reply = make_protection(policy).read(options.cursor, BINDING, request, time.time())
+    protection = make_protection(policy)
+    binding = protection.owner(options.cursor, PRINCIPAL, UPSTREAM)
+    speaker = _speaker(binding.tool)
+    wording = speaker and speaker.wording
+    reply = protection.read(options.cursor, binding, request, time.time(), wording)
     print_reply(reply, as_json=options.json)
+    if speaker:
+        speaker.remember()
     return 0
+
+
+def _speaker(answered: str) -> "Speaker | None":
+    """Of the pack that worded the answer to a call, if one did."""
+    name, _, tool = answered.partition(":")
+    if not tool or not name:
+        return None
+    from headgate.cli.calls.speaking import Speaker
+    from headgate.packs.discovery import load_pack
+
+    return Speaker(load_pack(name), tool)

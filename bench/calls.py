@@ -1,0 +1,180 @@
+"""The bars on the command line: what the Graphiti pack saves, and what `headgate call` adds to a server's own time."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from statistics import fmean, median
+from typing import Any
+
+from bench.report import Row
+from headgate.cli.savings.metrics import Measurement, measure
+from headgate.engine.tokens import Estimator
+from headgate.packs.graphiti import PACK
+from headgate.packs.references import ids_in, shortener
+from headgate.packs.scene import Scene
+from headgate.packs.writing import write
+from headgate.testing.graph import Graph
+
+NOW = datetime(2026, 11, 15, 10, tzinfo=UTC)
+SEEDS = (3, 14, 159)
+QUERIES = (
+    "team",
+    "archive",
+    "contract",
+    "harbour",
+    "kitchen",
+    "night",
+    "design",
+    "office",
+    "network",
+    "minutes",
+)
+COUNTS = (1, 3, 10, 50)
+SMALL_TOKENS = 60
+STARTS = 15
+SERVER = (
+    sys.executable,
+    "-m",
+    "headgate.testing.graph",
+    "--nodes",
+    "300",
+    "--facts",
+    "300",
+    "--episodes",
+    "100",
+)
+QUERY = {"query": "team", "max_nodes": 10}
+
+
+def rows() -> list[Row]:
+    measured = list(_measured())
+    return [*_savings(measured), *_transform(measured), *_wall()]
+
+
+# Savings
+
+
+def _measured() -> Iterator[Measurement]:
+    for seed in SEEDS:
+        graph = Graph(nodes=2_000, facts=4_000, episodes=2_000, seed=seed)
+        for tool, arguments in _calls(graph):
+            answer = graph.call(tool, arguments)
+            document = json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
+            yield _measure(tool, arguments, document)
+        graph.close()
+
+
+def _measure(tool: str, arguments: dict[str, Any], document: bytes) -> Measurement:
+    troubles: list[object] = []
+    started = time.perf_counter()
+    scene = Scene(arguments, NOW, shortener(ids_in(document)))
+    shown = write(PACK, tool, document, scene, troubles.append)
+    elapsed_ms = (time.perf_counter() - started) * 1_000
+    assert shown is not None, troubles
+    return measure(tool, document, shown, elapsed_ms, Estimator())
+
+
+def _calls(graph: Graph) -> list[tuple[str, dict[str, Any]]]:
+    facts = graph.call("search_memory_facts", {"query": " ".join(QUERIES), "max_facts": 30})["facts"]
+    episodes = graph.call("get_episodes", {"max_episodes": 30})["episodes"]
+    calls: list[tuple[str, dict[str, Any]]] = [("get_status", {}), ("build_communities", {})]
+    for query in QUERIES:
+        for count in COUNTS:
+            calls.append(("search_nodes", {"query": query, "max_nodes": count}))
+            calls.append(("search_memory_facts", {"query": query, "max_facts": count}))
+    calls += [("get_episodes", {"max_episodes": count}) for count in (1, 2, 5, 10, 30, 100)]
+    calls += [("get_entity_edge", {"uuid": fact["uuid"]}) for fact in facts[:15]]
+    calls += [("get_episode_entities", {"episode_uuids": [one["uuid"]]}) for one in episodes[:15]]
+    calls += [("summarize_saga", {"saga_name": name}) for name in ("Kitchen rebuild", "Search migration")]
+    for number, query in enumerate(QUERIES):
+        calls.append(("add_memory", {"name": f"On {query}", "episode_body": f"Said about {query}."}))
+        ends = {"source_node_name": f"Plan {number}", "target_node_name": query.title()}
+        calls.append(("add_triplet", ends | {"edge_name": "COVERS", "fact": f"Plan {number} covers {query}"}))
+    calls += [("delete_entity_edge", {"uuid": fact["uuid"]}) for fact in facts[15:]]
+    calls += [("delete_episode", {"uuid": episode["uuid"]}) for episode in episodes[15:]]
+    return [*calls, ("clear_graph", {"group_ids": ["work"]}), ("clear_graph", {})]
+
+
+BARS = {"search_nodes": 45, "search_memory_facts": 75, "get_episodes": 30}
+
+
+def _savings(measured: list[Measurement]) -> list[Row]:
+    found: list[Row] = []
+    for tool in dict.fromkeys(one.operation for one in measured):
+        runs = [one for one in measured if one.operation == tool and one.minified.tokens > SMALL_TOKENS]
+        if not runs:
+            continue
+        tokens, size = (fmean(getattr(one, name) for one in runs) for name in ("saved_tokens", "saved_bytes"))
+        bar = BARS.get(tool, 25)
+        told = f"{tokens:.1f} % of tokens, {size:.1f} % of bytes ({len(runs)} answers)"
+        found.append(Row(f"{tool}: saved of minified JSON", f"≥ {bar} %", told, tokens >= bar))
+    least = min(measured, key=lambda one: one.saved_tokens)
+    told = f"least: {least.saved_tokens:.1f} % of tokens ({least.operation}, {least.minified.tokens} tokens)"
+    found.append(
+        Row(
+            f"any of {len(measured)} answers, small ones too", "never negative", told, least.saved_tokens >= 0
+        )
+    )
+    return found
+
+
+def _transform(measured: list[Measurement]) -> list[Row]:
+    middle = median(one.elapsed_ms for one in measured)
+    slowest = max(one.elapsed_ms for one in measured)
+    told = f"{middle:.2f} ms, slowest {slowest:.1f} ms"
+    return [Row("a formatter's work, median", "≤ 5 ms", told, middle <= 5)]
+
+
+# Wall time
+
+
+def _wall() -> list[Row]:
+    """In turns, so that other users of the machine disturb both alike."""
+    own: list[float] = []
+    ours: list[float] = []
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | {"HEADGATE_STATE_DIR": folder}
+        for _ in range(STARTS):
+            own.append(_seconds(_ask_directly))
+            ours.append(_seconds(lambda: _headgate_call(environment)))
+    added = median(ours) - median(own)
+    told = f"{added:.3f} s ({median(ours):.3f} against {median(own):.3f} s)"
+    return [Row("`headgate call` over the server's own start-up and answer", "≤ 0.25 s", told, added <= 0.25)]
+
+
+def _seconds(work: Callable[[], None]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def _headgate_call(environment: dict[str, str]) -> None:
+    words = [f"{name}={value}" for name, value in QUERY.items()]
+    command = [sys.executable, "-m", "headgate", "call", "search_nodes", *words, "--", *SERVER]
+    done = subprocess.run(command, env=environment, capture_output=True, check=True, timeout=60)
+    assert done.stdout.startswith(b"Found "), done.stdout[:200]
+
+
+def _ask_directly() -> None:
+    """As small a client as there can be: what the server takes by itself."""
+    hello = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "bench", "version": "1"},
+    }
+    call = {"name": "search_nodes", "arguments": QUERY}
+    with subprocess.Popen(SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdin and server.stdout
+        for number, (method, params) in enumerate(
+            (("initialize", hello), ("tools/list", {}), ("tools/call", call))
+        ):
+            message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+            server.stdin.write(json.dumps(message).encode() + b"\n")
+            server.stdin.flush()
+            assert json.loads(server.stdout.readline())["id"] == number
+        server.stdin.close()

@@ -1,0 +1,1 @@
+"""What `call`, `tools` and `measure` are made of: the words, the conversation, the answer."""

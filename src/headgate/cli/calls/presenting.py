@@ -1,0 +1,122 @@
+"""How the answer to a call is shown: in the words of a pack, else in the cheapest lossless form, within the budget."""
+
+import argparse
+import json
+import sys
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from headgate.cli import complain
+from headgate.cli.calls.answer import Answer, read_answer
+from headgate.cli.calls.speaking import Speaker
+from headgate.cli.options import call_binding, make_protection
+from headgate.cli.output import for_terminal, write_bytes, write_text
+from headgate.cli.savings.metrics import append, measure
+from headgate.engine import jsontext, plan
+from headgate.engine.policy import Policy
+from headgate.engine.render import render
+from headgate.engine.source import Source
+from headgate.engine.wording import VIEW, word_all
+from headgate.packs.contract import Pack
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A call that was answered."""
+
+    tool: str
+    arguments: dict[str, Any]
+    result: bytes
+    """As the server sent it."""
+    policy: Policy
+    pack: Pack | None = None
+    wrapper_log: str = ""
+
+
+def present(called: Called, options: argparse.Namespace) -> int:
+    """Prints the answer; 0, or 1 if it tells of a failure."""
+    answer = read_answer(called.result)
+    failure = _failure(called, answer)
+    if options.raw:
+        write_bytes(called.result + b"\n")
+    elif options.json:
+        write_bytes(answer.as_json + b"\n")
+    elif failure is not None:
+        shown = _shown(replace(called, pack=None), failure)
+        complain(f"{called.tool} failed: {for_terminal(shown.text, sys.stderr)}")
+    else:
+        _print(called, answer.document, options)
+    return 0 if failure is None else 1
+
+
+def _failure(called: Called, answer: Answer) -> bytes | None:
+    """What the answer tells of a failure; also one that comes as a success, to those who know the system."""
+    if answer.is_error or called.pack is None or not Source(answer.document).is_json:
+        return answer.document if answer.is_error else None
+    told = called.pack.failure(json.loads(answer.document))
+    return told.encode("utf-8", "replace") if told else None
+
+
+def _print(called: Called, document: bytes, options: argparse.Namespace) -> None:
+    started = time.perf_counter()
+    shown = _shown(called, document)
+    elapsed_ms = (time.perf_counter() - started) * 1_000
+    write_text(for_terminal(shown.text, sys.stdout) + "\n")
+    if shown.is_view and not options.quiet:
+        complain("a view: ids are short, times relative; --json prints the whole answer")
+    if options.metrics or options.metrics_file:
+        measurement = measure(called.tool, document, shown.text, elapsed_ms, called.policy.estimator)
+        if options.metrics:
+            complain(measurement.line())
+        if options.metrics_file:
+            append(Path(options.metrics_file), measurement)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    text: str
+    is_view: bool = False
+    """Made by a pack, and so derived."""
+
+
+def _shown(called: Called, document: bytes) -> _Shown:
+    policy, source = called.policy, Source(document)
+    budget = plan.budget_for(source, policy)
+    speaker = None
+    if called.pack is not None and called.pack.tool(called.tool).formatter is not None:
+        speaker = Speaker(called.pack, called.tool, called.arguments, called.wrapper_log)
+    shown = (
+        (speaker and _worded(source, speaker, budget, policy))
+        or _best(source, budget, policy)
+        or _bounded(called, document, speaker)
+    )
+    if speaker and shown.is_view:
+        speaker.remember()
+    return shown
+
+
+def _worded(source: Source, speaker: Speaker, budget: int, policy: Policy) -> _Shown | None:
+    """All of it in the words of the pack, if that fits."""
+    worded = word_all(source, speaker.wording, budget, policy)
+    return worded and _Shown(worded.text, is_view=True)
+
+
+def _best(source: Source, budget: int, policy: Policy) -> _Shown | None:
+    """All of it, in the form that takes the fewest tokens, if that fits."""
+    if plan.measure(source, budget, policy) > budget * plan.BEST_SAVING:
+        return None
+    text = source.data.decode("utf-8", "surrogateescape").rstrip("\n")
+    if source.is_json:
+        text = render(jsontext.canonical(source.data), policy.form, policy.estimator).text
+    return _Shown(text) if policy.estimator.ceiling(text) <= budget else None
+
+
+def _bounded(called: Called, document: bytes, speaker: Speaker | None) -> _Shown:
+    """A first page, and the cursor under which `headgate read` goes on."""
+    protection, binding = make_protection(called.policy), call_binding(called.pack, called.tool)
+    reply = protection.protect(document, binding, time.time(), speaker and speaker.wording)
+    if reply is None:
+        return _Shown(document.decode("utf-8", "surrogateescape"))
+    return _Shown(reply.text, is_view=reply.record.get("format") == VIEW)

@@ -1,0 +1,1 @@
+"""What was saved: on one answer, over many, as a table and as a picture."""

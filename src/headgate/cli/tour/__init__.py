@@ -1,0 +1,1 @@
+"""What the tour of `headgate demo` is made of."""

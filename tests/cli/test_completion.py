@@ -1,0 +1,166 @@
+"""Completion, as a shell asks for it: the answers, and the real bash at work."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headgate.cli.calls import catalogs
+from headgate.cli.completion import candidates
+
+TOOLS = [
+    {
+        "name": "search_nodes",
+        "inputSchema": {
+            "properties": {"query": {}, "max_nodes": {}, "source": {"enum": ["text", "json", 1]}}
+        },
+    },
+    {"name": "search_memory_facts", "inputSchema": {}},
+    {"name": "get_status"},
+]
+
+
+@pytest.fixture
+def known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A configuration with two servers, one of which was called before."""
+    config = tmp_path / "headgate.yaml"
+    config.write_text("upstreams: {graphiti: {command: x}, files: {command: y}}\n")
+    monkeypatch.setenv("HEADGATE_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("HEADGATE_CONFIG", str(config))
+    catalogs.remember("graphiti", json.dumps(TOOLS).encode())
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("headgate re", ["read", "reduce"]),
+        ("headgate call ", ["files", "graphiti"]),
+        ("headgate call gr", ["graphiti"]),
+        ("headgate call graphiti search_", ["search_memory_facts", "search_nodes"]),
+        ("headgate call --raw graphiti --budget 500 get", ["get_status"]),
+        (
+            "headgate call graphiti search_nodes ",
+            ["max_nodes=", "query=", "source=", "source=json", "source=text"],
+        ),
+        ("headgate call graphiti search_nodes source=t", ["source=text"]),
+        ("headgate call graphiti search_nodes 'an open quote", []),
+        ("headgate call graphiti nonsense ", []),
+        ("headgate tools graphiti get", ["get_status"]),
+        ("headgate call x --fam", ["--family"]),
+        ("headgate call x --family cl", ["cl100k", "claude", "claude-3"]),
+        ("headgate packs g", ["graphiti"]),
+        ("headgate measure --pack ", ["graphiti"]),
+        ("headgate measure --format ", ["json", "svg", "table"]),
+        ("headgate completion ", ["bash", "fish", "zsh"]),
+        ("headgate run --upstream f", ["files"]),
+        ("headgate run -- headgate ca", []),
+        ("headgate nonsense ", []),
+        ("headgate check ", []),
+    ],
+    ids=str,
+)
+def test_what_may_come_next(known: Path, line: str, expected: list[str]) -> None:
+    assert candidates(line) == expected
+
+
+def test_a_configuration_or_catalog_that_cannot_be_read_completes_nothing(
+    known: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (known / "headgate.yaml").write_text("upstreams: [")
+    assert candidates("headgate call ") == []
+    for damaged in (
+        b"{",
+        b"[1, null]",
+        b'{"a": 1}',
+        b'[{"name": "x", "inputSchema": {"properties": {"a": 1}}}]',
+    ):
+        catalogs.remember("graphiti", damaged)
+        assert isinstance(candidates("headgate call graphiti x "), list)
+    monkeypatch.setenv("HEADGATE_STATE_DIR", str(known / "headgate.yaml" / "no"))
+    catalogs.remember("graphiti", b"[]")
+    assert candidates("headgate call graphiti ") == []
+
+
+@pytest.fixture
+def complete(known: Path) -> Any:
+    """What bash would put in place of the word at the end of a line."""
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("bash is not installed")
+    folder = known / "bin"
+    folder.mkdir()
+    command = folder / "headgate"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m headgate "$@"\n')
+    command.chmod(0o755)
+    environment = os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"}
+
+    def ask(line: str) -> list[str]:
+        script = """
+        eval "$(headgate completion bash)"
+        complete -p headgate >/dev/null || exit 9
+        COMP_LINE="$1" COMP_POINT=${#1}
+        compopt() { :; }
+        _headgate
+        [ ${#COMPREPLY[@]} -eq 0 ] || printf '%s\\n' "${COMPREPLY[@]}"
+        """
+        done = subprocess.run(
+            [bash, "--norc", "-c", script, "bash", line],
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=60,
+            check=True,
+        )
+        assert done.stderr == ""
+        return done.stdout.split("\n")[:-1]
+
+    return ask
+
+
+def test_bash_completes_commands_servers_tools_and_parameters(complete: Any) -> None:
+    assert complete("headgate comp") == ["completion"]
+    assert complete("headgate call g") == ["graphiti"]
+    assert complete("headgate call graphiti search_n") == ["search_nodes"]
+    assert complete("headgate call graphiti search_nodes qu") == ["query="]
+    # Bash takes = for the end of a word: only what follows it is put in.
+    assert complete("headgate call graphiti search_nodes source=j") == ["json"]
+
+
+def test_bash_itself_puts_the_word_in_when_tab_is_pressed(complete: Any, known: Path) -> None:
+    """An interactive bash on a real terminal."""
+    import pty
+
+    environment = os.environ | {"PATH": f"{known / 'bin'}:{os.environ['PATH']}", "PS1": "$ ", "TERM": "dumb"}
+    controller, terminal = pty.openpty()
+    bash = subprocess.Popen(
+        ["bash", "--norc", "--noprofile", "-i"],
+        stdin=terminal, stdout=terminal, stderr=terminal, env=environment, cwd=known, start_new_session=True,
+    )  # fmt: skip
+    os.close(terminal)
+    try:
+        os.write(controller, b'eval "$(headgate completion bash)"; echo re""ady\n')
+        _read_until(controller, b"ready")
+        os.write(controller, b"echo got headgate call graphiti get_st")
+        os.write(controller, b"\x01#\x05\n")  # a comment of it: only what tab does to the next line counts
+        os.write(controller, b"headgate call graphiti get_st\t")
+        _read_until(controller, b"get_status")
+    finally:
+        bash.kill()
+        bash.wait()
+        os.close(controller)
+
+
+def _read_until(descriptor: int, wanted: bytes) -> None:
+    import select
+
+    seen = b""
+    while wanted not in seen:
+        ready, _, _ = select.select([descriptor], [], [], 60)
+        assert ready, f"{wanted!r} did not come; so far {seen[-500:]!r}"
+        seen += os.read(descriptor, 4_096)

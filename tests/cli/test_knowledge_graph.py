@@ -1,0 +1,290 @@
+"""The knowledge-graph system of the brief (004), end to end: real processes, a real graph, over stdio and HTTP."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headgate.engine.rebuild import Rebuilder, next_on_walk
+from headgate.engine.reply import Reply
+from headgate.testing.graph import Graph
+from tests.relay.rawclient import RawClient
+
+PATIENCE = 120
+SIZE = ("--nodes", "400", "--facts", "500", "--episodes", "120")
+SERVER = [sys.executable, "-m", "headgate.testing.graph", *SIZE]
+SHORT = r"#[0-9a-f]{8}"
+
+
+@pytest.fixture
+def graph() -> Iterator[Graph]:
+    """The same graph as the server's."""
+    graph = Graph(nodes=400, facts=500, episodes=120)
+    yield graph
+    graph.close()
+
+
+class Shell:
+    """`headgate` with a state folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        known = {name: value for name, value in os.environ.items() if not name.startswith("HEADGATE_")}
+        self.environment = known | {"HEADGATE_STATE_DIR": str(folder / "state")}
+
+    def run(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "-m", "headgate", *arguments]
+        return subprocess.run(
+            command, capture_output=True, text=True, encoding="utf-8", env=self.environment, cwd=self.folder,
+            stdin=subprocess.DEVNULL, timeout=PATIENCE, check=False,
+        )  # fmt: skip
+
+    def call(self, *words: str, server: tuple[str, ...] = ()) -> "subprocess.CompletedProcess[str]":
+        return self.run("call", *words, "--", *SERVER, *server)
+
+    def answer(self, *words: str, server: tuple[str, ...] = ()) -> str:
+        done = self.call(*words, server=server)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path)
+
+
+def test_a_node_search_in_the_words_of_the_brief(shell: Shell, graph: Graph) -> None:
+    lines = shell.answer("search_nodes", "team", "5").splitlines()
+    assert lines[0] == 'Found 5 entities for "team":'
+    nodes = graph.call("search_nodes", {"query": "team", "max_nodes": 5})["nodes"]
+    for number, (line, node) in enumerate(zip(lines[1:], nodes, strict=True), 1):
+        [kind, *_] = [label for label in node["labels"] if label != "Entity"] or [""]
+        assert line.startswith(f"{number}. {node['name']} ") and f"[{kind}" in line
+        assert f"- {node['summary']}" in line and line.endswith(f"#{node['uuid'][-8:]}")
+
+
+def test_a_fact_search_an_episode_list_and_the_status(shell: Shell) -> None:
+    facts = shell.answer("search_memory_facts", "the", "3").splitlines()
+    assert facts[0] == 'Found 3 relationships for "the":'
+    assert all(re.fullmatch(rf"\d\. \[[A-Z_]+\] .+ {SHORT}", line) for line in facts[1:])
+    assert shell.answer("get_episodes", "3").startswith("Recent episodes (3):\n")
+    assert shell.answer("get_status") == "Knowledge Graph Status: HEALTHY (sqlite)\n"
+
+
+def test_a_short_id_that_was_printed_is_taken_back(shell: Shell, graph: Graph) -> None:
+    listed = shell.answer("search_memory_facts", "the", "3")
+    short = re.findall(SHORT, listed)[1]
+    told = shell.answer("get_entity_edge", short)
+    fact = graph.call("search_memory_facts", {"query": "the", "max_facts": 3})["facts"][1]
+    assert fact["fact"] in told and f"source: {fact['source_node_uuid'][-8:]}" in told
+    whole = json.loads(shell.answer("get_entity_edge", f"uuid={short[1:]}", "--json"))
+    assert whole["uuid"] == fact["uuid"]
+    sent = json.loads(shell.answer("get_entity_edge", short, "--dry-run"))
+    assert sent == {"name": "get_entity_edge", "arguments": {"uuid": fact["uuid"]}}
+    near = shell.answer("search_nodes", "the", "2", f"center_node_uuid={fact['source_node_uuid'][-8:]}")
+    assert near.startswith("Found 2 entities")
+
+
+def test_an_id_that_was_never_printed_is_refused_before_anything_is_called(shell: Shell) -> None:
+    done = shell.call("get_entity_edge", "deadbeef")
+    assert done.returncode == 2 and done.stdout == ""
+    assert "uuid: deadbeef is no id that was printed here lately" in done.stderr
+
+
+def test_json_is_the_whole_answer_and_raw_the_result_as_it_came(shell: Shell, graph: Graph) -> None:
+    expected = graph.call("search_nodes", {"query": "team", "max_nodes": 3})
+    printed = shell.answer("search_nodes", "team", "3", "--json")
+    assert json.loads(printed) == expected and ": " not in printed[:40]
+    result = json.loads(shell.answer("search_nodes", "team", "3", "--raw"))
+    assert result["structuredContent"] == {"result": expected}
+    assert json.loads(result["content"][0]["text"]) == expected
+
+
+def test_an_error_that_comes_as_a_success_ends_in_1_on_stderr(shell: Shell) -> None:
+    done = shell.call("search_nodes", "team", server=("--not-initialized",))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "headgate: search_nodes failed: Graphiti service not initialized\n"
+    as_json = shell.call("search_nodes", "team", "--json", server=("--not-initialized",))
+    assert as_json.returncode == 1
+    assert json.loads(as_json.stdout) == {"error": "Graphiti service not initialized"}
+    status = shell.call("get_status", server=("--not-initialized",))
+    assert status.returncode == 1 and "get_status failed: " in status.stderr
+
+
+def test_without_its_pack_a_server_is_shown_in_a_lossless_form(shell: Shell) -> None:
+    done = shell.call("search_nodes", "team", "max_nodes=3", "--pack", "none")
+    assert done.returncode == 0 and "table 1: 3 rows" in done.stdout and "a view" not in done.stderr
+    failed = shell.call("search_nodes", "team", "--pack", "none", server=("--not-initialized",))
+    assert failed.returncode == 0, "nobody knows there that this is an error"
+
+
+def test_what_is_deleted_by_a_short_id_is_gone_and_only_by_force(shell: Shell, tmp_path: Path) -> None:
+    kept = ("--database", str(tmp_path / "graph.db"))
+    first = shell.answer("get_episodes", "2", server=kept)
+    short = re.findall(SHORT, first)[0]
+    refused = shell.call("delete_episode", short, server=kept)
+    assert refused.returncode == 2 and "--force" in refused.stderr
+    assert re.findall(SHORT, shell.answer("get_episodes", "2", server=kept))[0] == short
+    assert shell.answer("delete_episode", short, "--force", server=kept) == (
+        f"✓ Episode deleted (id: ...{short[1:]})\n"
+    )
+    assert short not in shell.answer("get_episodes", "2", server=kept)
+    again = shell.call("delete_episode", short, "--force", server=kept)
+    assert again.returncode == 1 and "delete_episode failed: Error deleting episode" in again.stderr
+
+
+def test_what_is_added_is_found_again(shell: Shell, tmp_path: Path) -> None:
+    kept = ("--database", str(tmp_path / "graph.db"))
+    (tmp_path / "note.md").write_text("Use the :Z suffix when mounting volumes with Podman.\n")
+    added = shell.answer("add_memory", "name=Podman volumes", "episode_body=@note.md", server=kept)
+    assert added == '✓ Episode queued: "Podman volumes" (main)\n'
+    assert "Podman volumes - Use the :Z suffix" in shell.answer("get_episodes", "1", server=kept)
+    triplet = ("Podman", "MOUNTS", "Podman mounts volumes with :Z", "Volume")
+    told = shell.answer("add_triplet", *triplet, server=kept)
+    assert "✓ Triplet added:" in told and "Podman --MOUNTS--> Volume: Podman mounts volumes with :Z" in told
+    assert shell.answer("clear_graph", "main", "--force", server=kept) == "✓ Graph cleared: main\n"
+    assert shell.answer("get_episodes", "1", server=kept) == "No episodes found\n"
+
+
+def test_embeddings_are_not_shown(shell: Shell) -> None:
+    plain = shell.answer("search_memory_facts", "the", "2")
+    assert shell.answer("search_memory_facts", "the", "2", server=("--embeddings",)) == plain
+
+
+def test_the_names_of_older_servers_are_known_too(shell: Shell) -> None:
+    old = ("--old-names",)
+    assert shell.answer("search_memory_nodes", "team", "2", server=old).startswith(
+        'Found 2 entities for "team"'
+    )
+    assert shell.answer("search_facts", "the", "2", server=old).startswith("Found 2 relationships")
+
+
+def test_metrics_are_told_and_written_down_in_the_names_of_the_brief(shell: Shell, tmp_path: Path) -> None:
+    for _ in range(2):
+        done = shell.call("search_memory_facts", "the", "5", "--metrics", "--metrics-file", "metrics.jsonl")
+        assert done.returncode == 0 and "against minified JSON" in done.stderr
+    first, second = map(json.loads, (tmp_path / "metrics.jsonl").read_text().splitlines())
+    fields = {
+        "operation", "rawBytes", "compactBytes", "savingsPercent", "estimatedTokensBefore", "estimatedTokensAfter",
+    }  # fmt: skip
+    assert fields <= set(first) and first["operation"] == "search_memory_facts"
+    assert first["compactBytes"] == len(done.stdout.rstrip("\n").encode()) == second["compactBytes"]
+    assert first["savingsPercent"] == pytest.approx(
+        100 - first["compactBytes"] / first["rawBytes"] * 100, abs=0.1
+    )
+    assert first["estimatedTokensBefore"] > 2 * first["estimatedTokensAfter"]
+    (tmp_path / "folder").mkdir()
+    refused = shell.call("get_status", "--metrics-file", "folder")
+    assert refused.returncode == 2 and "folder: cannot be written" in refused.stderr
+
+
+def test_a_large_answer_goes_on_in_the_same_words_in_another_process(shell: Shell, graph: Graph) -> None:
+    first = shell.answer("search_nodes", "the of in", "300", "--budget", "1500")
+    nodes = graph.call("search_nodes", {"query": "the of in", "max_nodes": 300})["nodes"]
+    assert first.startswith("[headgate] view, items 1-") and f"Found {len(nodes)} entities" in first
+    seen, printed = 0, first
+    while True:
+        shown = re.findall(r"^(\d+)\. ", printed, re.MULTILINE)
+        assert [int(one) for one in shown] == list(range(seen + 1, seen + 1 + len(shown))) and shown
+        assert all(nodes[int(one) - 1]["summary"] in printed for one in shown)
+        seen += len(shown)
+        cursor = re.search(r"more: headgate read (\S+?),", printed)
+        if cursor is None:
+            break
+        going_on = shell.run("read", cursor[1], "--budget", "1500")
+        assert going_on.returncode == 0, going_on.stderr
+        printed = going_on.stdout
+    assert seen == len(nodes)
+    last = re.findall(SHORT, printed)[-1]
+    sent = json.loads(shell.answer("search_nodes", "x", f"center_node_uuid={last}", "--dry-run"))
+    assert sent["arguments"]["center_node_uuid"] == nodes[-1]["uuid"], "ids of later pages are known as well"
+
+
+def test_over_http_by_its_name_in_the_configuration(shell: Shell, tmp_path: Path) -> None:
+    command = [*SERVER, "--http", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stderr
+            said = server.stderr.readline()
+            url = said.removeprefix("listening on ").strip()
+            assert url.startswith("http://127.0.0.1:"), said
+            (tmp_path / "headgate.yaml").write_text(f"upstreams: {{graphiti: {{url: {url!r}}}}}\n")
+            options = ("call", "--config", "headgate.yaml", "graphiti")
+            found = shell.run(*options, "search_nodes", "team", "10")
+            assert found.returncode == 0 and found.stdout.startswith('Found 10 entities for "team":\n'), (
+                found.stderr
+            )
+            by_url = shell.run("call", url, "search_nodes", "team", "10")
+            assert by_url.stdout == found.stdout
+            completed = shell.run("completion", "--line", "headgate call graphiti search_n")
+            assert completed.stdout == "search_nodes\n"
+        finally:
+            server.terminate()
+
+
+# The same pack in the relay
+
+
+def relayed(*options: str, server: tuple[str, ...] = ()) -> RawClient:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("HEADGATE_")}
+    command = [sys.executable, "-m", "headgate", "run", *options, "--", *SERVER, *server]
+    return RawClient(command, env=environment)
+
+
+def result_of(client: RawClient, tool: str, **arguments: Any) -> dict[str, Any]:
+    return client.call(tool, **arguments)["result"]
+
+
+def test_in_the_relay_ids_are_whole_and_times_absolute(graph: Graph) -> None:
+    with relayed("--pack", "graphiti") as client:
+        client.greet()
+        got = result_of(client, "search_nodes", query="team", max_nodes=10)
+        again = result_of(client, "search_nodes", query="team", max_nodes=10)
+    notice, worded = (block["text"] for block in got["content"])
+    assert got["content"] == again["content"], "the same answer gives the same bytes"
+    assert "structuredContent" not in got
+    assert notice.startswith("[headgate] view, items 1-10 of 10 · ")
+    assert worded.startswith('Found 10 entities for "team":\n1. ')
+    nodes = graph.call("search_nodes", {"query": "team", "max_nodes": 10})["nodes"]
+    assert all(f"#{node['uuid']}" in worded and node["summary"] in worded for node in nodes)
+    assert "ago" not in re.sub(r"- .*? #", "", worded)
+    assert got["_meta"]["headgate/result"]["derived"] is True
+
+
+def test_in_the_relay_everything_as_it_came_is_one_cursor_away(graph: Graph) -> None:
+    with relayed("--pack", "graphiti", "--budget", "1200") as client:
+        client.greet()
+        got = result_of(client, "search_memory_facts", query="the of", max_facts=200)
+        record = got["_meta"]["headgate/result"]
+        total = record["total"]["items"]
+        assert (
+            record["shown"]["items"] < total and f"Found {total} relationships" in got["content"][1]["text"]
+        )
+        following = result_of(client, "headgate_read", cursor=record["nextCursor"])
+        first = record["shown"]["items"] + 1
+        assert f"\n{first}. [" in "\n" + following["content"][1]["text"]
+        rebuilder, cursor = Rebuilder(), record["detailsAvailable"]["cursor"]
+        while cursor:
+            part = result_of(client, "headgate_read", cursor=cursor)
+            texts = [block["text"] for block in part["content"]]
+            reply = Reply.from_wire(texts[0], texts[1], part["_meta"]["headgate/result"])
+            rebuilder.feed(reply)
+            cursor = next_on_walk(reply)
+    facts = graph.call("search_memory_facts", {"query": "the of", "max_facts": 200})
+    assert json.loads(rebuilder.answer()) == facts
+
+
+def test_in_the_relay_small_answers_and_errors_stay_as_they_are() -> None:
+    with relayed("--pack", "graphiti") as client, relayed() as plain:
+        client.greet()
+        plain.greet()
+        for tool, arguments in (("get_status", {}), ("get_entity_edge", {"uuid": "nobody"})):
+            assert client.call(tool, **arguments)["result"] == plain.call(tool, **arguments)["result"]
+        usual = result_of(plain, "search_nodes", query="team", max_nodes=10)
+        assert "structuredContent" in usual, "without the pack nothing changes for what fits"
