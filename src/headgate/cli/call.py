@@ -217,7 +217,7 @@ def _show(call: _Call, target: Target, options: argparse.Namespace) -> int:
 
 def _policy(call: _Call, target: Target, options: argparse.Namespace) -> "Policy":
     """By the rules of the configuration and of the pack; what leads on is a command here."""
-    from headgate.cli.options import READ_COMMAND
+    from headgate.cli.output import READ_COMMAND
     from headgate.config.policies import make_rules
 
     protection = target.config.context_protection

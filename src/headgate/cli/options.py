@@ -3,6 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
+from headgate.cli.output import READ_COMMAND
 from headgate.engine.cursor import Binding
 from headgate.engine.policy import MIN_BUDGET, Policy
 from headgate.engine.render import AUTO, FORMS
@@ -21,8 +22,6 @@ MAX_MULTIPLIER = 20
 LEAST_CONTENT = 50
 PRINCIPAL, UPSTREAM = "cli", "file"
 BINDING = Binding(PRINCIPAL, UPSTREAM, "reduce")
-READ_COMMAND = "headgate read"
-"""What leads on in a shell."""
 
 
 def call_binding(pack: "Pack | None", tool: str) -> Binding:

@@ -6,6 +6,8 @@ from typing import Final, TextIO
 
 from headgate.engine.reply import Reply
 
+READ_COMMAND: Final = "headgate read"
+"""What leads on in a shell."""
 _CONTROL: Final = {
     code: "\ufffd" for code in (*range(0x20), 0x7F, *range(0x80, 0xA0)) if code not in (0x09, 0x0A)
 }

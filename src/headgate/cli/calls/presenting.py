@@ -11,7 +11,6 @@ from typing import Any
 from headgate.cli import complain
 from headgate.cli.calls.answer import Answer, read_answer
 from headgate.cli.calls.speaking import Speaker
-from headgate.cli.options import call_binding, make_protection
 from headgate.cli.output import for_terminal, write_bytes, write_text
 from headgate.cli.savings.metrics import append, measure
 from headgate.engine import jsontext, plan
@@ -64,7 +63,7 @@ def _print(called: Called, document: bytes, options: argparse.Namespace) -> None
     shown = _shown(called, document)
     elapsed_ms = (time.perf_counter() - started) * 1_000
     write_text(for_terminal(shown.text, sys.stdout) + "\n")
-    if shown.is_view and not options.quiet:
+    if shown.is_shortened and not options.quiet:
         complain("a view: ids are short, times relative; --json prints the whole answer")
     if options.metrics or options.metrics_file:
         measurement = measure(called.tool, document, shown.text, elapsed_ms, called.policy.estimator)
@@ -79,6 +78,8 @@ class _Shown:
     text: str
     is_view: bool = False
     """Made by a pack, and so derived."""
+    is_shortened: bool = False
+    """Some ids were written short, which their reader should know."""
 
 
 def _shown(called: Called, document: bytes) -> _Shown:
@@ -94,6 +95,7 @@ def _shown(called: Called, document: bytes) -> _Shown:
     )
     if speaker and shown.is_view:
         speaker.remember()
+        return replace(shown, is_shortened=speaker.has_shortened)
     return shown
 
 
@@ -115,6 +117,9 @@ def _best(source: Source, budget: int, policy: Policy) -> _Shown | None:
 
 def _bounded(called: Called, document: bytes, speaker: Speaker | None) -> _Shown:
     """A first page, and the cursor under which `headgate read` goes on."""
+    # Half of the engine, and most answers fit without it.
+    from headgate.cli.options import call_binding, make_protection
+
     protection, binding = make_protection(called.policy), call_binding(called.pack, called.tool)
     reply = protection.protect(document, binding, time.time(), speaker and speaker.wording)
     if reply is None:

@@ -40,6 +40,10 @@ class Speaker:
         scene = Scene(self._arguments, self._now, note_and_shorten, first, total)
         return write(self._pack, self._tool, document, scene, self._note)
 
+    @property
+    def has_shortened(self) -> bool:
+        return bool(self._shortened)
+
     def remember(self) -> None:
         """Short ids are of use only if the next command knows them; that they cannot be kept costs nobody the answer."""
         try:
