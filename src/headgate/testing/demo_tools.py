@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from headgate.testing.bookings import bookings
 from headgate.testing.failure import failure
@@ -10,17 +10,8 @@ from headgate.testing.knowledge import nodes
 from headgate.testing.listings import listings
 from headgate.testing.log import log
 from headgate.testing.manual import manual
+from headgate.testing.mcp_session import Json, Outcome
 from headgate.testing.tasks import tasks
-
-Json = dict[str, Any]
-
-
-class Outcome(NamedTuple):
-    """What a tool answers, whatever the protocol's revision."""
-
-    text: str
-    structured: Json | None = None
-    failed: bool = False
 
 
 class Tool(NamedTuple):

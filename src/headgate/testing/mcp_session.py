@@ -22,15 +22,12 @@ _NO_RESOURCE: Final = -32002
 UNSUPPORTED_VERSION: Final = -32022
 
 
-class Outcome(Protocol):
+class Outcome(NamedTuple):
     """What a tool answers, whatever the protocol's revision."""
 
-    @property
-    def text(self) -> str: ...
-    @property
-    def structured(self) -> Json | None: ...
-    @property
-    def failed(self) -> bool: ...
+    text: str
+    structured: Json | None = None
+    failed: bool = False
 
 
 class Tool(Protocol):

@@ -7,18 +7,12 @@ from headgate.testing.graph.graph import Graph
 from headgate.testing.graph.parameters import BadArguments
 from headgate.testing.graph.shapes import Json
 from headgate.testing.graph.tools import Tool
-from headgate.testing.mcp_session import Server
+from headgate.testing.mcp_session import Outcome, Server
 
 _INSTRUCTIONS: Final = (
     "A memory for agents: episodes (what was said or sent), nodes (entities) and facts (relations between entities), "
     "each in a group. add_memory adds, search_nodes and search_memory_facts find. All of it is made up."
 )
-
-
-class Outcome(NamedTuple):
-    text: str
-    structured: Json | None = None
-    failed: bool = False
 
 
 class _Served(NamedTuple):
