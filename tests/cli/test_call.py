@@ -303,7 +303,7 @@ def test_a_tool_that_asks_for_input_is_told_that_there_is_none(run: Run, journal
         (["echo", "a", "b"], "'b' is too much"),
         (["echo", "text=@missing.txt"], "missing.txt: no such file"),
         (["echo", "@."], ".: is a directory"),
-        (["echo", "x", "--bugdet", "5"], "there is no option --bugdet, did you mean --budget?"),
+        (["echo", "x", "--bugdet", "5"], "there is no option --bugdet (did you mean --budget?)"),
         (["echo", "x", "--timeout", "0"], "must be a number of seconds above 0"),
         (["echo", "x", "--budget", "3"], "--budget must be at least 300"),
         (["echo", "x", "--header", "A: b"], "--header is for a server given by its URL"),
@@ -451,12 +451,23 @@ def test_an_interrupt_ends_the_printing_of_an_answer_that_nobody_reads(
 def test_input_that_never_ends_is_not_waited_for_longer_than_told(
     journal: Journal, variables: dict[str, str]
 ) -> None:
-    command = [*HEADGATE, "call", "echo", "--timeout", "5", *journal.behind()]
+    command = [*HEADGATE, "call", "echo", "-", "--timeout", "5", *journal.behind()]
     with subprocess.Popen(command, env=variables, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
         told = process.stderr.read().decode()
         assert process.wait(PATIENCE) == 4
     assert "no arguments on standard input within 5 s" in told
+
+
+def test_input_that_nobody_spoke_of_and_that_stays_silent_is_none(
+    journal: Journal, variables: dict[str, str]
+) -> None:
+    command = [*HEADGATE, "call", "echo", *journal.behind()]
+    with subprocess.Popen(command, env=variables, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        told = process.stderr.read().decode()
+        assert process.wait(PATIENCE) == 2
+    assert "missing: text" in told
 
 
 def test_what_the_server_says_on_stderr_is_passed_on_at_debug_level_only(run: Run, journal: Journal) -> None:

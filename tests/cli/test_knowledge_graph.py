@@ -179,9 +179,14 @@ def test_metrics_are_told_and_written_down_in_the_names_of_the_brief(shell: Shel
         100 - first["compactBytes"] / first["rawBytes"] * 100, abs=0.1
     )
     assert first["estimatedTokensBefore"] > 2 * first["estimatedTokensAfter"]
+    whole = shell.call("search_memory_facts", "the", "5", "--json", "--metrics")
+    assert whole.returncode == 0 and "search_memory_facts: " in whole.stderr
     (tmp_path / "folder").mkdir()
     refused = shell.call("get_status", "--metrics-file", "folder")
     assert refused.returncode == 2 and "folder: cannot be written" in refused.stderr
+    assert refused.stdout == "", "it is refused before anything is called"
+    full = shell.call("get_status", "--metrics-file", "/dev/full")
+    assert full.returncode == 0 and "/dev/full: cannot be written" in full.stderr
 
 
 def test_a_large_answer_goes_on_in_the_same_words_in_another_process(shell: Shell, graph: Graph) -> None:
@@ -288,3 +293,41 @@ def test_in_the_relay_small_answers_and_errors_stay_as_they_are() -> None:
             assert client.call(tool, **arguments)["result"] == plain.call(tool, **arguments)["result"]
         usual = result_of(plain, "search_nodes", query="team", max_nodes=10)
         assert "structuredContent" in usual, "without the pack nothing changes for what fits"
+
+
+# What the shell may be given, and what it is not fooled by
+
+
+def test_arguments_written_as_for_a_direct_call_are_taken_as_such(shell: Shell) -> None:
+    sent = json.loads(shell.answer("search_nodes", '{"query": "team", "max_nodes": 3}', "--dry-run"))
+    assert sent["arguments"] == {"query": "team", "max_nodes": 3}
+    text = json.loads(shell.answer("search_nodes", '{"colour": "red"}', "--dry-run"))
+    assert text["arguments"] == {"query": '{"colour": "red"}'}
+
+
+def test_the_words_are_taken_in_the_order_that_is_shown(shell: Shell) -> None:
+    refused = shell.call("search_nodes", "team", "main")
+    assert refused.returncode == 2
+    assert "max_nodes must be a whole number" in refused.stderr
+    assert "search_nodes(query, max_nodes=10, group_ids?" in refused.stderr
+    told = shell.run("tools", "search_nodes", "--", *SERVER).stdout
+    assert told.startswith("search_nodes(query, max_nodes=10, group_ids?")
+
+
+def test_without_the_words_of_its_pack_a_tool_that_destroys_still_asks(shell: Shell) -> None:
+    refused = shell.call("clear_graph", "main", "--pack", "none")
+    assert refused.returncode == 2 and "--force" in refused.stderr
+
+
+def test_a_server_and_a_command_at_once_are_refused(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "headgate.yaml").write_text("upstreams: {graphiti: {command: x}}\n")
+    both = shell.run("call", "--config", "headgate.yaml", "graphiti", "get_status", "--", *SERVER)
+    assert both.returncode == 2 and "either graphiti or a command behind --, not both" in both.stderr
+
+
+def test_read_knows_the_sections_of_the_pack(shell: Shell) -> None:
+    first = shell.answer("search_nodes", "the of in", "300", "--budget", "1500")
+    cursor = re.search(r"more: headgate read (\S+?),", first)
+    assert cursor
+    picked = shell.run("read", cursor[1], "--fields", "origin", "--format", "json", "--limit", "2")
+    assert '"created_at"' in picked.stdout and '"summary"' not in picked.stdout, picked.stdout

@@ -74,10 +74,26 @@ def test_live_calls_are_made_on_a_real_server_and_nothing_is_changed_there(tmp_p
     assert {"search_nodes", "search_memory_facts", "get_episodes", "get_status"} <= operations
     assert not operations & {"add_memory", "add_triplet", "delete_episode", "clear_graph"}
     assert "not called, as they change something: add_memory" in done.stderr
-    assert "get_entity_edge" not in operations, "its samples are of another graph"
-    assert "get_entity_edge answers with an error and is left out: Error getting entity edge" in done.stderr
+    assert "get_entity_edge" not in operations
+    assert "the ids of the samples are of another server: " in done.stderr
+    assert "get_entity_edge" in done.stderr
     left = headgate(tmp_path, "call", "get_episodes", "max_episodes=100", "--json", "--", *server)
     assert len(json.loads(left.stdout)["episodes"]) > 40
+
+
+def test_answers_that_tell_of_a_failure_are_left_out(tmp_path: Path) -> None:
+    good = {
+        "message": "Nodes retrieved successfully",
+        "nodes": [{"name": "N", "uuid": "u" * 300, "summary": "s"}],
+    }
+    calls = recorded(
+        tmp_path,
+        {"tool": "search_nodes", "answer": good},
+        {"tool": "get_entity_edge", "arguments": {"uuid": "x"}, "answer": {"error": "no such edge"}},
+    )
+    done = headgate(tmp_path, "measure", "--calls", calls, "--format", "json")
+    assert [one["operation"] for one in json.loads(done.stdout)["operations"]] == ["search_nodes"]
+    assert "get_entity_edge answers with an error and is left out: no such edge" in done.stderr
 
 
 def test_live_calls_of_a_file_that_change_something_want_force(tmp_path: Path) -> None:

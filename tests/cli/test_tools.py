@@ -83,7 +83,7 @@ def test_the_tools_of_a_server_at_a_url_or_in_a_file_are_listed(
         (["ecco"], 2, "there is no tool ecco; did you mean echo?"),
         (["zzz"], 2, "there is no tool zzz; it has 13 others"),
         (["echo", "ask"], 2, "one tool at a time"),
-        (["--jsn"], 2, "there is no option --jsn, did you mean --json?"),
+        (["--jsn"], 2, "there is no option --jsn (did you mean --json?)"),
     ],
 )
 def test_what_is_wrong_is_told(run: Run, journal: Journal, words: list[str], code: int, message: str) -> None:

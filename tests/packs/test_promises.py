@@ -83,8 +83,7 @@ def test_a_text_that_is_used_never_costs_more_tokens(answered: Answered, family:
 
     worded = word_all(Source(document), wording, 4_000, chosen)
     if worded is not None:
-        assert worded.tokens == chosen.estimator.ceiling(worded.text)
-        assert worded.tokens <= min(4_000, chosen.estimator.ceiling(document))
+        assert chosen.estimator.ceiling(worded.text) <= min(4_000, chosen.estimator.ceiling(document))
 
 
 @pytest.mark.property

@@ -107,6 +107,7 @@ class Caller:
         """What every request says about itself, in the newer era."""
         self._on_progress: OnProgress | None = None
         self._has_cancelled = False
+        self._is_over = False
         self.awaited = "connection"
         """What is waited for, for those who lose their patience."""
 
@@ -128,6 +129,7 @@ class Caller:
             return
         if self._has_cancelled and not self._lost:
             await asyncio.sleep(_PARTING_SECONDS)
+        self._is_over = True
         await self._channel.end(grace_seconds)
 
     # The handshake
@@ -257,8 +259,8 @@ class Caller:
                 self._settle(message.key, message)
 
     def _answer(self, asked: Message) -> None:
-        if self._channel is None:
-            return
+        if self._channel is None or self._is_over or self._lost:
+            return  # one that asks without end would have every answer refused, and told of, by a closed pipe
         if asked.method == "ping":
             self._channel.send(rpc.answer(asked.key, b"{}"))
         else:
@@ -319,7 +321,7 @@ class Caller:
 
 def _read_tool(raw: bytes) -> Tool | None:
     try:
-        definition = json.loads(raw)
+        definition = json.loads(raw.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
     name = cast("dict[str, Any]", definition).get("name") if isinstance(definition, dict) else None

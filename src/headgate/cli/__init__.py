@@ -7,9 +7,13 @@ configuration, 3 the server cannot be started, reached or talked to, 4 it did no
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from io import TextIOWrapper
+from typing import Any
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    _write_what_can_be_written()
     try:
         # Imported here so that an interrupt while the modules load ends as quietly as any other.
         from headgate.cli.commands import run
@@ -32,12 +36,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def complain(message: str) -> None:
     if sys.stderr is not None:
-        sys.stderr.write(f"headgate: {message}\n")
+        with suppress(OSError):  # a full disk, say: what we have to tell costs nobody the answer
+            sys.stderr.write(f"headgate: {message}\n")
 
 
 def printable(text: str) -> str:
     """What a server said, as it may stand in a line on a terminal."""
     return text if text.isprintable() else "".join(one if one.isprintable() else " " for one in text)
+
+
+def _write_what_can_be_written() -> None:
+    """Help has characters that a terminal in plain ASCII has not."""
+    stdout: Any = sys.stdout
+    if isinstance(stdout, TextIOWrapper):
+        stdout.reconfigure(errors="replace")
 
 
 def _abandon_stdout() -> None:

@@ -1,7 +1,6 @@
 """`headgate call`: one tool of an MCP server, called from a shell."""
 
 import argparse
-import sys
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -17,12 +16,13 @@ from headgate.cli.calls.calling import (
     find,
     is_destructive,
     pack_of,
+    recognised,
     remember,
 )
 from headgate.cli.parsers import Commands
 from headgate.engine.policy import MIN_BUDGET
 from headgate.engine.tokens import FAMILIES
-from headgate.errors import BadRequest
+from headgate.errors import BadRequest, OperatorError
 
 if TYPE_CHECKING:
     from headgate.app.caller import Caller, Outcome
@@ -82,9 +82,11 @@ def _add_doing_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_showing_options(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument_group("the answer").add_argument
-    add("--raw", action="store_true", help="print the result as the server sent it, whatever its size")
-    add("--json", action="store_true", help="print the whole answer as JSON, minified")
+    group = parser.add_argument_group("the answer")
+    whole = group.add_mutually_exclusive_group().add_argument
+    whole("--raw", action="store_true", help="print the result as the server sent it, whatever its size")
+    whole("--json", action="store_true", help="print the whole answer as JSON, minified")
+    add = group.add_argument
     add(
         "--budget",
         metavar="N",
@@ -124,6 +126,11 @@ def run(options: argparse.Namespace) -> int:
 
     tool, *words = target.words
 
+    if options.metrics_file:
+        from headgate.cli.savings.metrics import check_writable
+
+        check_writable(options.metrics_file)
+
     def prepare() -> None:
         import_module("jsonschema_rs")
         import_module("headgate.packs.discovery")
@@ -151,16 +158,16 @@ async def _call(
 
     from headgate.cli.calls.arguments import needs_input, parse
     from headgate.cli.calls.exact_json import encode
-    from headgate.cli.calls.input import read_file, read_standard_input
+    from headgate.cli.calls.input import has_input, read_file, read_standard_input
+    from headgate.packs.discovery import NO_PACK
 
     tools = await caller.tools()
     remember(target, tools)
     tool, pack = find(tools, name), pack_of(options.pack, target, tools)
-    is_piped = sys.stdin is not None and not sys.stdin.isatty()
-    if is_piped and needs_input(words, tool.schema):
+    if needs_input(words, tool.schema) and await has_input():
         words = ["-"]
     piped = b""
-    if "-" in words:
+    if any(word == "-" or word.endswith("@-") for word in words):
         caller.awaited = "arguments on standard input"
         piped = await read_standard_input()
 
@@ -175,7 +182,9 @@ async def _call(
     text = encode(arguments)
     if options.dry_run:
         return _Call(name, arguments, text)
-    if is_destructive(tool, pack) and not options.force:
+    # Who wants an answer in other words still wants to be asked.
+    guard = recognised(tools) if options.pack == NO_PACK else pack
+    if is_destructive(tool, guard) and not options.force:
         raise BadRequest(_refusal(name, text))
     with Patience(asyncio.get_running_loop()) as patience:
         called = asyncio.create_task(caller.call(name, text, patience.note))
@@ -194,22 +203,30 @@ def _refusal(tool: str, arguments: bytes) -> str:
 
 
 def _show(call: _Call, target: Target, options: argparse.Namespace) -> int:
-    from headgate.cli.output import write_bytes
+    from headgate.cli.output import write_json
 
     outcome = call.outcome
     if outcome is None:
         from headgate.relay.message import quoted
 
-        write_bytes(b'{"name":%s,"arguments":%s}\n' % (quoted(call.tool), call.text))
+        write_json(b'{"name":%s,"arguments":%s}\n' % (quoted(call.tool), call.text))
         return 0
     if not outcome.has_failed:
         from headgate.cli.calls.presenting import Called, present
 
-        policy, log_path = _policy(call, target, options), target.config.wrapper_log
-        called = Called(call.tool, call.arguments, outcome.result, policy, call.pack, log_path)
+        pack, log_path = call.pack, target.config.wrapper_log
+        try:
+            policy = _policy(call, target, options)
+        except OperatorError as error:
+            if pack is None:
+                raise
+            # The tool has been called: its answer must not be lost by rules that are wrong.
+            complain(f"{error}; the pack is not used")
+            pack, policy = None, _policy(replace(call, pack=None), target, options)
+        called = Called(call.tool, call.arguments, outcome.result, policy, pack, log_path)
         return present(called, options)
     if options.raw or options.json:
-        write_bytes(outcome.error + b"\n")
+        write_json(outcome.error + b"\n")
     code = "" if outcome.code is None else f" ({outcome.code})"
     complain(f"{printable(call.tool)} failed: {printable(outcome.reason[:_MAX_REASON])}{code}")
     return 1

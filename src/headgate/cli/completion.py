@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import shlex
 from collections.abc import Sequence
 from itertools import pairwise
@@ -10,6 +11,7 @@ from typing import Any, Final
 
 from headgate.cli.calls.catalogs import remembered
 from headgate.cli.calls.schemas import as_mapping, choices_of, parameters
+from headgate.cli.calls.weighing import usable
 from headgate.cli.output import write_text
 from headgate.cli.parsers import Commands
 from headgate.errors import HeadgateError
@@ -43,6 +45,8 @@ _FISH: Final = """complete -c headgate -a '(headgate completion --line (commandl
 """
 SCRIPTS: Final = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 _CALLING: Final = ("call", "tools")
+_PLAIN_WORD: Final = re.compile(r"(?!-)[^\s|&;()<>$`\\\"'*?\[\]#~!{}^]+")
+"""What a shell takes as it is. The names are the server's, and a shell puts them into the line of whoever presses tab."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -149,14 +153,15 @@ def _positional(
     if not words:
         return _upstreams(before)
     tools = {str(one.get("name")): one for one in remembered(words[0])}
-    if len(words) == 1:
-        return list(tools)
-    return _parameters(tools.get(words[1], {})) if command == "call" else []
+    found = (
+        list(tools) if len(words) == 1 else _parameters(tools.get(words[1], {})) if command == "call" else []
+    )
+    return [one for one in found if _PLAIN_WORD.fullmatch(one) and one.isprintable()]
 
 
 def _parameters(tool: dict[str, Any]) -> list[str]:
     found: list[str] = []
-    for name, about in parameters(tool.get("inputSchema")).items():
+    for name, about in parameters(usable(tool.get("inputSchema"))).items():
         values = [one for one in choices_of(as_mapping(about)) if isinstance(one, str)]
         found += [f"{name}=", *(f"{name}={value}" for value in values)]
     return found

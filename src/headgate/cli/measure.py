@@ -135,6 +135,11 @@ def _callable_calls(
     """Those that the server knows. What changes something is called only by a file that says so, and by force."""
     known = {tool.name for tool in tools}
     wanted = [call for call in calls if options.calls or call.tool in known]
+    if not options.calls:
+        strange = sorted({call.tool for call in wanted if _names_ids(call, pack)})
+        wanted = [call for call in wanted if not _names_ids(call, pack)]
+        if strange:
+            complain(f"not called, as the ids of the samples are of another server: {', '.join(strange)}")
     for call in wanted:
         find(tools, call.tool)
     harmless = [call for call in wanted if options.force or pack.tool(call.tool).reads_only]
@@ -144,6 +149,10 @@ def _callable_calls(
     if left_out:
         complain(f"not called, as they change something: {', '.join(left_out)}")
     return _grouped(harmless)
+
+
+def _names_ids(call: "Recorded", pack: "Pack") -> bool:
+    return any(name in call.arguments for name in pack.tool(call.tool).references)
 
 
 async def _ask(caller: "Caller", call: "Recorded") -> bytes:
@@ -178,7 +187,7 @@ def _conclude(pack: "Pack", answered: "Sequence[tuple[Recorded, bytes]]", option
     _tell(summaries, pack, family, options)
     missed = [one.operation for one in summaries if not one.is_met]
     if missed:
-        complain(f"below target: {', '.join(missed)}")
+        complain(f"below target: {printable(', '.join(missed))}")
     return 1 if missed else 0
 
 
@@ -186,12 +195,12 @@ def _without_failures(
     pack: "Pack", answered: "Sequence[tuple[Recorded, bytes]]"
 ) -> "list[tuple[Recorded, bytes]]":
     """An error is no answer whose size matters; each operation that gives one is told of."""
-    from headgate.engine.source import Source
+    from headgate.packs.writing import failure_of
 
     failed: dict[str, str] = {}
     good: list[tuple[Recorded, bytes]] = []
     for call, document in answered:
-        failure = pack.failure(json.loads(document)) if Source(document).is_json else ""
+        failure = failure_of(pack, document)
         if failure:
             failed.setdefault(call.tool, failure)
         else:
@@ -212,7 +221,9 @@ def _measured(pack: "Pack", call: "Recorded", document: bytes, estimator: "Estim
 
     started = time.perf_counter()
     scene = Scene(call.arguments, datetime.now(UTC), shortener(ids_in(document)))
-    shown = write(pack, call.tool, document, scene, lambda trouble: complain(f"{call.tool}: {trouble.error}"))
+    shown = write(
+        pack, call.tool, document, scene, lambda trouble: complain(printable(f"{call.tool}: {trouble.error}"))
+    )
     if shown is None and Source(document).is_json:
         shown = render(jsontext.canonical(document), AUTO, estimator).text
     elapsed_ms = (time.perf_counter() - started) * 1_000

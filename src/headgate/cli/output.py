@@ -1,6 +1,7 @@
 """How replies are printed, for people and for programs."""
 
 import json
+import re
 import sys
 from typing import Final, TextIO
 
@@ -12,17 +13,31 @@ _CONTROL: Final = {
     code: "\ufffd" for code in (*range(0x20), 0x7F, *range(0x80, 0xA0)) if code not in (0x09, 0x0A)
 }
 
+_STEERING: Final = re.compile(rb"\x7f|\xc2[\x80-\x9f]")
+"""What steers a terminal and may stand in a JSON text as it is: DEL, and the control characters above ASCII."""
 
-def for_terminal(text: str, stream: TextIO) -> str:
+
+def for_terminal(text: str, stream: TextIO | None) -> str:
     """Where a person looks, an upstream's text cannot move the cursor or change colours; a program gets it as it is."""
-    return text.translate(_CONTROL) if stream.isatty() else text
+    return text.translate(_CONTROL) if stream is not None and stream.isatty() else text
+
+
+def write_json(data: bytes) -> None:
+    """JSON as it is; on a terminal, what would steer it as an escape, which says the same."""
+    if sys.stdout.isatty():
+        data = _STEERING.sub(_escaped, data)
+    write_bytes(data)
+
+
+def _escaped(found: "re.Match[bytes]") -> bytes:
+    return b"\\u%04x" % found[0][-1]
 
 
 def print_reply(reply: Reply, *, as_json: bool) -> None:
     if as_json:
         print_json({"reply": reply.text, "result": reply.record, "payload": reply.payload})
     else:
-        write_text(reply.text + "\n")
+        write_text(for_terminal(reply.text, sys.stdout) + "\n")
 
 
 def print_json(value: object) -> None:

@@ -89,5 +89,9 @@ def _described(pack: Pack) -> str:
     marks = [" + ".join(sorted(mark)) for mark in pack.marks]
     lines += ["", "a server is taken for it by its tools", *(f"  {mark}" for mark in marks)]
     if rules := pack.file(RULES_FILE):
-        lines += ["", "rules it brings", *(f"  {line}" for line in rules.decode().splitlines())]
+        lines += [
+            "",
+            "rules it brings",
+            *(f"  {line}" for line in rules.decode("utf-8", "replace").splitlines()),
+        ]
     return "\n".join(lines) + "\n"

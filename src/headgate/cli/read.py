@@ -2,6 +2,7 @@
 
 import argparse
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from headgate.cli.options import (
@@ -17,7 +18,8 @@ from headgate.cli.output import print_reply
 from headgate.cli.parsers import Commands
 
 if TYPE_CHECKING:
-    from headgate.cli.calls.speaking import Speaker
+    from headgate.engine.policy import Policy
+    from headgate.packs.contract import Pack
 
 _EXAMPLE: Final = """example:
   headgate read "$CURSOR"
@@ -46,7 +48,13 @@ def run(options: argparse.Namespace) -> int:
     request = make_request(options, policy)
     protection = make_protection(policy)
     binding = protection.owner(options.cursor, PRINCIPAL, UPSTREAM)
-    speaker = _speaker(binding.tool)
+    pack, tool = _pack_and_tool(binding.tool)
+    speaker = None
+    if pack is not None:
+        from headgate.cli.calls.speaking import Speaker
+
+        speaker = Speaker(pack, tool)
+        protection = replace(protection, policy=_with_sections(policy, pack, tool))
     wording = speaker and speaker.wording
     reply = protection.read(options.cursor, binding, request, time.time(), wording)
     print_reply(reply, as_json=options.json)
@@ -55,12 +63,21 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _speaker(answered: str) -> "Speaker | None":
-    """Of the pack that worded the answer to a call, if one did."""
+def _pack_and_tool(answered: str) -> "tuple[Pack | None, str]":
+    """Of the pack that words the answer to a call, if one does."""
     name, _, tool = answered.partition(":")
     if not tool or not name:
-        return None
-    from headgate.cli.calls.speaking import Speaker
+        return None, tool
     from headgate.packs.discovery import load_pack
 
-    return Speaker(load_pack(name), tool)
+    return load_pack(name), tool
+
+
+def _with_sections(policy: "Policy", pack: "Pack", tool: str) -> "Policy":
+    """What the pack says of the fields of the tool."""
+    from headgate.config import Config, Upstream
+    from headgate.config.policies import make_rules
+
+    config = Config(upstreams={pack.name: Upstream(pack=pack.name)})
+    known = make_rules(config, pack.name).of(tool).policy
+    return replace(policy, sections=known.sections, essential_fields=known.essential_fields)

@@ -1,6 +1,8 @@
 """`headgate run`: any MCP server behind us, a client on our pipes in front."""
 
 import argparse
+import sys
+from contextlib import redirect_stdout
 from typing import Final
 
 from headgate.back.process import Command, Process, spawn
@@ -61,7 +63,8 @@ def run(options: argparse.Namespace) -> int:
             Reloading(gateway, read, log).watch(path)
         return await gateway.run(early)
 
-    return asyncio.run(relay())
+    with redirect_stdout(sys.stderr):  # ours is the client's: what a pack prints must not get in between
+        return asyncio.run(relay())
 
 
 def _start(one: Upstream) -> Process | UpstreamError:

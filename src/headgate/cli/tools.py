@@ -4,6 +4,7 @@ import argparse
 import json
 import re
 import shlex
+from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +25,7 @@ from headgate.errors import BadRequest
 
 if TYPE_CHECKING:
     from headgate.app.caller import Caller, Tool
+    from headgate.packs.contract import Pack
 
 _MAX_SENTENCE: Final = 200
 _SENTENCE: Final = re.compile(r"(.+?[.!?])(?:\s|\Z)")
@@ -65,45 +67,53 @@ def run(options: argparse.Namespace) -> int:
         import_module("headgate.cli.calls.arguments")
 
     def show(tools: "list[Tool]", _: None) -> int:
-        from headgate.cli.output import write_bytes, write_text
+        from headgate.cli.output import write_json, write_text
 
         remember(target, tools)
         one = find(tools, wanted) if wanted is not None else None
         if options.json:
-            write_bytes((one.raw if one else b"[" + b",".join(tool.raw for tool in tools) + b"]") + b"\n")
+            write_json((one.raw if one else b"[" + b",".join(tool.raw for tool in tools) + b"]") + b"\n")
         elif one:
-            write_text(describe(one, target, destroys=is_destructive(one, pack_of(None, target, tools))))
+            write_text(describe(one, target, pack_of(None, target, tools)))
         else:
-            write_text("".join(map(summarize, tools)) or "no tools\n")
+            pack = pack_of(None, target, tools)
+            write_text("".join(summarize(tool, _order(tool, pack)) for tool in tools) or "no tools\n")
         return 0
 
     return converse(target, options, prepare, talk, show)
 
 
-def summarize(tool: "Tool") -> str:
+def _order(tool: "Tool", pack: "Pack | None") -> tuple[str, ...]:
+    return pack.tool(tool.name).order if pack else ()
+
+
+def summarize(tool: "Tool", order: Sequence[str]) -> str:
     from headgate.cli.calls.arguments import signature
 
     text = printable(" ".join(tool.description.split()))
     found = _SENTENCE.match(text)
     sentence = found[1] if found else text
     sentence = sentence if len(sentence) <= _MAX_SENTENCE else f"{sentence[:_MAX_SENTENCE]}…"
-    return f"{signature(tool.name, tool.schema)}\n" + (f"    {sentence}\n" if sentence else "")
+    return f"{signature(tool.name, tool.schema, order)}\n" + (f"    {sentence}\n" if sentence else "")
 
 
-def describe(tool: "Tool", target: Target, *, destroys: bool) -> str:
+def describe(tool: "Tool", target: Target, pack: "Pack | None") -> str:
     from headgate.cli.calls.arguments import signature
     from headgate.cli.calls.schemas import as_mapping, parameters, required
+    from headgate.cli.calls.weighing import usable
 
-    lines = [signature(tool.name, tool.schema), ""]
+    destroys = is_destructive(tool, pack)
+    lines = [signature(tool.name, tool.schema, _order(tool, pack)), ""]
     if tool.description.strip():
         lines += [*map(printable, tool.description.strip().splitlines()), ""]
     if destroys:
         lines += ["It destroys something: `headgate call` wants --force.", ""]
-    known, needed = parameters(tool.schema), required(tool.schema)
+    schema = usable(tool.schema)
+    known, needed = parameters(schema), set(required(schema))
     if known:
         lines.append("parameters:")
     for name, about in known.items():
-        lines.append(printable(f"  {name}  {_facts(about, as_mapping(tool.schema), name in needed)}"))
+        lines.append(printable(f"  {name}  {_facts(about, as_mapping(schema), name in needed)}"))
         text = as_mapping(about).get("description")
         if isinstance(text, str):
             lines += [f"      {printable(line.strip())}" for line in text.strip().splitlines()]
@@ -142,9 +152,11 @@ def type_name(about: Any, root: dict[str, Any]) -> str:
 def _command_line(tool: "Tool", target: Target, *, destroys: bool) -> str:
     """With what the tool needs, ready to be filled in."""
     from headgate.cli.calls.schemas import as_mapping, parameters, required
+    from headgate.cli.calls.weighing import usable
 
-    known, root = parameters(tool.schema), as_mapping(tool.schema)
-    named = [name for name in required(tool.schema) if name in known] or list(known)[:1]
+    schema = usable(tool.schema)
+    known, root = parameters(schema), as_mapping(schema)
+    named = [name for name in required(schema) if name in known] or list(known)[:1]
     samples = [_sample(name, known[name], root) for name in named]
     force = ["--force"] if destroys else []
     words = ["headgate", "call", *([target.given] if target.given else []), tool.name, *samples, *force]

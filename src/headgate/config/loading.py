@@ -133,10 +133,11 @@ def _check(config: Config, name: str, origins: AnyMapping[Place, str]) -> None:
 def _unknown_packs(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
     for name, one in config.upstreams.items():
         if one.pack:
+            from headgate.config.packs import rules_of
             from headgate.packs.discovery import load_pack
 
             try:
-                load_pack(one.pack)
+                rules_of(load_pack(one.pack), config.context_protection.hard_output_token_cap)
             except OperatorError as error:
                 yield (("upstreams", name, "pack"),), str(error)
 

@@ -1,5 +1,6 @@
 """What a pack means for each tool of a server that is known to be of its system."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -8,16 +9,23 @@ import msgspec
 from headgate.config.declarations import Override
 from headgate.config.loading import parse
 from headgate.engine.wording import Wording
+from headgate.errors import OperatorError
 from headgate.packs.contract import RULES_FILE, Pack
 from headgate.packs.scene import Scene
 from headgate.packs.writing import Trouble, wording_of
 from headgate.relay.rules import Words
 
 
-def rules_of(pack: Pack) -> dict[str, Override]:
+def rules_of(pack: Pack, hard_cap: float = math.inf) -> dict[str, Override]:
     """The rules a pack brings, read as those of a configuration are."""
-    data = pack.file(RULES_FILE)
-    return parse(data, f"{pack.name}/{RULES_FILE}").context_protection.tools if data else {}
+    data, name = pack.file(RULES_FILE), f"{pack.name}/{RULES_FILE}"
+    rules = parse(data, name).context_protection.tools if data else {}
+    for tool, rule in rules.items():
+        if rule.threshold is not None and rule.threshold > hard_cap:
+            raise OperatorError(
+                f"{name}: {tool}: threshold {rule.threshold} is more than hard_output_token_cap ({hard_cap})"
+            )
+    return rules
 
 
 def words_of(pack: Pack, tool: str) -> Words | None:

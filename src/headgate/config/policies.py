@@ -28,7 +28,10 @@ def make_rules(config: Config, upstream: str = "", budget: int | None = None) ->
 
         pack = load_pack(one.pack)
         # First, so that what the file says goes before what the pack says.
-        patterns, words = [*rules_of(pack).items(), *patterns], partial(words_of, pack)
+        patterns, words = (
+            [*rules_of(pack, general.policy.hard_cap).items(), *patterns],
+            partial(words_of, pack),
+        )
 
     def resolve(tool: str) -> ToolRule:
         rule = replace(general, words=words(tool))

@@ -7,6 +7,7 @@ from headgate.engine import jsontext
 from headgate.engine.policy import Policy
 from headgate.engine.render import Rendered, render
 from headgate.engine.source import Focus, Source
+from headgate.engine.tokens import Estimator
 
 BEST_SAVING: Final = 6
 """No form has been seen to shrink JSON by more than this factor; beyond it, rendering the whole is not tried."""
@@ -132,11 +133,22 @@ def measure(source: Source, budget: int, policy: Policy) -> int:
         return tokens
     if tokens > _CLEARLY_OVER * budget and len(source.data.translate(None, _ASCII)) * 5 < tokens:
         return tokens
-    if 2 * tokens <= budget:
-        odd = len(source.data.translate(None, _ORDINARY)) * estimator.bound(1)
-        if 2 * tokens + odd <= budget:
-            return tokens
+    if _is_surely_under(source.data, tokens, budget, estimator):
+        return tokens
     return estimator.ceiling(source.data)
+
+
+def surely_fits(text: str, budget: int, estimator: Estimator) -> bool:
+    """By the table alone, which needs no vocabulary: loading one takes longer than all the rest of a call from a shell."""
+    data = text.encode("utf-8", "surrogateescape")
+    return _is_surely_under(data, estimator.table(data), budget, estimator)
+
+
+def _is_surely_under(data: bytes, tokens: int, budget: int, estimator: Estimator) -> bool:
+    if 2 * tokens > budget:
+        return False
+    odd = len(data.translate(None, _ORDINARY)) * estimator.bound(1)
+    return 2 * tokens + odd <= budget
 
 
 _ORDINARY: Final = (

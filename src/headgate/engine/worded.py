@@ -20,7 +20,8 @@ def first_worded(frame: Frame, wording: Wording) -> Reply | None:
     made = word_all(frame.source, wording, room, frame.policy)
     if made is not None:
         whole = frame.policy.estimator.ceiling(frame.source.data)
-        return _worded_reply(frame, made, _WORDED, 0, budget) if plan.is_worth(made.tokens, whole) else None
+        is_worth = plan.is_worth(frame.policy.estimator.ceiling(made.text), whole)
+        return _worded_reply(frame, made, _WORDED, 0, budget) if is_worth else None
     if plan.measure(frame.source, budget, frame.policy) <= budget:
         return None
     highlights = frame.highlights(budget)
@@ -63,7 +64,8 @@ def _worded_reply(
         },
     }
     shown = f"view, items {start + 1:,}-{start + made.count:,} of {made.total:,}" if made.total else "view"
-    notice = Notice(shown, made.tokens, frame.total_tokens, section=details)
+    tokens = frame.policy.estimator.ceiling(made.text)
+    notice = Notice(shown, tokens, frame.total_tokens, section=details)
     following = start + made.count
     if following < made.total:
         notice.more = record["nextCursor"] = frame.issue(view, Position(following))

@@ -6,6 +6,7 @@ from typing import Final
 
 from headgate.engine.fit import fit
 from headgate.engine.jsontext import Children
+from headgate.engine.plan import surely_fits
 from headgate.engine.policy import Policy
 from headgate.engine.render import Rendered
 from headgate.engine.source import Focus, Source
@@ -17,22 +18,16 @@ _WORTH_TRYING: Final = 12
 Wording = Callable[[bytes, int, int | None], str | None]
 """Given a document, the number of its first item and how many items there are (None: all are given), the text; None if
 it cannot be said so. It never raises."""
-
-
+_CLEARLY: Final = 0.75
 _NUMBER_HEADS: Final = frozenset(bytes((byte,)) for byte in b"-0123456789")
 
 
 @dataclass(frozen=True, slots=True)
 class Worded:
     text: str
-    tokens: int
     count: int = 0
     """Items shown, of so many, if it is about a list."""
     total: int = 0
-
-    @property
-    def is_all(self) -> bool:
-        return self.count == self.total
 
 
 def word_all(source: Source, wording: Wording, room: int, policy: Policy) -> Worded | None:
@@ -42,11 +37,19 @@ def word_all(source: Source, wording: Wording, room: int, policy: Policy) -> Wor
     text = wording(source.data, 0, None)
     if text is None:
         return None
-    tokens = policy.estimator.ceiling(text)
-    if tokens > room or tokens > policy.estimator.ceiling(source.data):
+    if not _fits(text, source, room, policy):
         return None
     count = _count(source)
-    return Worded(text, tokens, count, count)
+    return Worded(text, count, count)
+
+
+def _fits(text: str, source: Source, room: int, policy: Policy) -> bool:
+    """Within the room, and no dearer than what it stands for."""
+    estimator = policy.estimator
+    is_cheaper = estimator.table(text) <= _CLEARLY * estimator.table(source.data)
+    if is_cheaper and surely_fits(text, room, estimator):
+        return True
+    return estimator.ceiling(text) <= min(room, estimator.ceiling(source.data))
 
 
 def word_page(
@@ -75,7 +78,7 @@ def word_page(
         )
     except _Unsaid:
         return None
-    return found and Worded(found.rendered.text, found.tokens, found.count, total)
+    return found and Worded(found.rendered.text, found.count, total)
 
 
 class _Unsaid(Exception):

@@ -1,9 +1,11 @@
 """A formatter at work, and what is done about one that fails: the caller gets an answer whatever it does (W-R2)."""
 
+import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
@@ -86,12 +88,15 @@ def write(
         give_up(f"still at work on {_MAX_LEFT_BEHIND} answers before this one")
         return None
     attempt = _Attempt(pack, formatter, document, scene)
-    try:
-        threading.Thread(target=attempt.run, daemon=True).start()
-    except RuntimeError as error:  # as many threads as the system allows: those left behind count too
-        give_up(str(error))
-        return None
-    if not attempt.done.wait(limits.most_seconds):
+    # What it prints is none of our data, which standard output is for.
+    with redirect_stdout(sys.stderr):
+        try:
+            threading.Thread(target=attempt.run, daemon=True).start()
+        except RuntimeError as error:  # as many threads as the system allows: those left behind count too
+            give_up(str(error))
+            return None
+        is_done = attempt.done.wait(limits.most_seconds)
+    if not is_done:
         # Nobody can stop it; what it gives is not waited for.
         attempt.leave_behind()
         give_up(f"took longer than {limits.most_seconds * 1_000:.0f} ms")
@@ -105,6 +110,15 @@ def write(
     if time.perf_counter() - started > limits.warning_seconds:
         give_up(f"slow: over {limits.warning_seconds * 1_000:.0f} ms", is_fatal=False)
     return attempt.text
+
+
+def failure_of(pack: Pack, document: bytes) -> str:
+    """What an answer tells of a failure, by the word of its pack; empty also if the pack cannot say."""
+    try:
+        told: Any = pack.failure(_decode(document))
+    except Exception:  # noqa: BLE001  # it may come from anyone, and an answer must not be lost by it
+        return ""
+    return told if isinstance(told, str) else ""
 
 
 class _Attempt:
@@ -131,7 +145,11 @@ class _Attempt:
             answer = _decode(self._document)
             if self._pack.failure(answer):
                 return
-            text = self._formatter(answer, self._scene)
+            text: Any = self._formatter(answer, self._scene)
+            if not isinstance(text, str) or not text.strip():
+                # An answer that is shown as nothing would be lost without a word.
+                self.error = f"returned {'nothing' if isinstance(text, str) else repr(type(text).__name__)}, not a text"
+                return
             self.is_longer = len(text.encode("utf-8", "surrogateescape")) > len(
                 jsontext.canonical(self._document)
             )

@@ -24,7 +24,7 @@ class Answer:
         """Minified, its values as they were spelled; a text becomes a JSON string."""
         try:
             return jsontext.canonical(self.document)
-        except JsonRefused:
+        except (msgspec.DecodeError, JsonRefused):
             return msgspec.json.encode(self.document.decode("utf-8", "replace"))
 
 
@@ -36,12 +36,14 @@ def read_answer(result: bytes) -> Answer:
     structured = bytes(members.get("structuredContent", b"null"))
     blocks = open_list(members.get("content", b"[]")) or []
     texts = [text for block in blocks if (text := _text_of_block(block)) is not None]
-    if len(texts) == len(blocks) == 1 and (structured == b"null" or is_json(texts[0])):
+    inner = _unwrapped(structured)
+    is_same = structured == b"null" or inner[:1] == b'"' or (bool(texts) and is_json(texts[0]))
+    if len(texts) == len(blocks) == 1 and is_same:
         return Answer(texts[0], is_error)
     if structured != b"null":
         # Servers put the same into texts, often several, for clients that know nothing else.
-        return Answer(_unwrapped(structured), is_error)
-    if texts and len(texts) == len(blocks):
+        return Answer(inner, is_error)
+    if len(texts) == len(blocks):
         return Answer(_several(texts), is_error)
     return Answer(close_list([bytes(block) for block in blocks]), is_error)
 
@@ -55,7 +57,7 @@ def _text_of_block(raw: Json) -> bytes | None:
 
 def _several(texts: list[bytes]) -> bytes:
     """A list of objects comes from some servers as one text each."""
-    if all(is_json(text) for text in texts):
+    if texts and all(is_json(text) for text in texts):
         return close_list(texts)
     return b"\n".join(texts)
 

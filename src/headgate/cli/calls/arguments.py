@@ -27,6 +27,7 @@ from headgate.cli.calls.schemas import (
     takes_text_itself,
     wanted,
 )
+from headgate.cli.calls.weighing import usable
 from headgate.errors import BadRequest
 
 Read = Callable[[str], bytes]
@@ -42,19 +43,20 @@ def parse(
 
     `order`: parameters that words without a name are taken for first.
     """
+    schema = usable(schema)
     try:
         reading = _Reading(as_mapping(schema), read)
         reading.take(words, order)
         check(reading.values, as_mapping(schema), reading.parameters)
     except BadRequest as error:
-        told = [*str(error).split("\n"), f"  {signature(tool, schema)}"]
+        told = [*str(error).split("\n"), f"  {signature(tool, schema, order)}"]
         raise BadRequest("\n".join(map(printable, told))) from None  # the names in it are the server's
     return reading.values
 
 
 def needs_input(words: Sequence[str], schema: Any) -> bool:
     """Whether a tool that needs arguments was given none, so that they may come by standard input."""
-    return not words and bool(required(schema))
+    return not words and bool(required(usable(schema)))
 
 
 class _Reading:
@@ -63,7 +65,7 @@ class _Reading:
     def __init__(self, schema: Schema, read: Read) -> None:
         self._root, self._read = schema, read
         self.parameters = parameters(schema)
-        self.is_open = is_open(schema)
+        self._is_open = is_open(schema)
         self.values: dict[str, Any] = {}
 
     def take(self, words: Sequence[str], order: Sequence[str]) -> None:
@@ -71,28 +73,45 @@ class _Reading:
             if not _is_text(word):
                 raise BadRequest(f"argument {number} is no UTF-8: pass such bytes in a file, key=@FILE")
         others = [word for word in words if not self._take_object(word) and not self._take_named(word)]
-        ordered = dict.fromkeys((*(name for name in order if name in self.parameters), *self.parameters))
-        free = [name for name in ordered if name not in self.values]
+        free = [name for name in _ordered(self.parameters, order) if name not in self.values]
         if len(others) > len(free):
             raise BadRequest(self._too_many(others[len(free)]))
         for name, word in zip(free, others, strict=False):
             self.values[name] = self._converted(name, word, self.parameters[name])
 
     def _take_object(self, word: str) -> bool:
-        """Several at once, from a file or standard input."""
-        if word != "-" and not word.startswith("@"):
+        """Several at once: from a file, from standard input, or as they stand."""
+        if self._is_object_of_arguments(word):
+            value: Any = read_json(word, "the arguments")
+        elif word == "-" or word.startswith("@"):
+            value = self._object_in(word.removeprefix("@"))
+        else:
             return False
-        source = word.removeprefix("@")
-        if not source:
-            raise BadRequest("@ must be followed by the name of a file")
-        where = "standard input" if word == "-" else source
-        data = self._read(source)
-        value: Any = read_json(data, where) if data.strip() or word != "-" else _Members()
-        if not isinstance(value, dict):
-            raise BadRequest(f"{where}: must hold a JSON object with the arguments by name")
-        for name, one in as_mapping(cast("Any", value)).items():
+        for name, one in as_mapping(value).items():
+            if name not in self.parameters and not self._is_open:
+                raise BadRequest(self._unknown(name, ""))
             self._put((name,), one)
         return True
+
+    def _is_object_of_arguments(self, word: str) -> bool:
+        """Written as for a direct call of the tool, and not a text that happens to be JSON."""
+        if word[:1] != "{" or word[-1:] != "}":
+            return False
+        try:
+            names = as_mapping(read_json(word, ""))
+        except BadRequest:
+            return False
+        return bool(names) and names.keys() <= self.parameters.keys()
+
+    def _object_in(self, source: str) -> Any:
+        if not source:
+            raise BadRequest("@ must be followed by the name of a file")
+        where = "standard input" if source == "-" else source
+        data = self._read(source)
+        value: Any = read_json(data, where) if data.strip() or source != "-" else _Members()
+        if not isinstance(value, dict):
+            raise BadRequest(f"{where}: must hold a JSON object with the arguments by name")
+        return cast("Any", value)
 
     def _take_named(self, word: str) -> bool:
         key, equals, text = word.partition("=")
@@ -104,7 +123,7 @@ class _Reading:
         if path[0] not in self.parameters:
             if not _KEY.fullmatch(key):
                 return False  # a text with an = in it, such as an address
-            if not self.is_open:
+            if not self._is_open:
                 raise BadRequest(self._unknown(key, word))
             path = (key,)
         self._put(path, self._named_value(key, text, path, is_json=is_json))
@@ -163,7 +182,9 @@ class _Reading:
         near = get_close_matches(key[:60], self.parameters, 1, 0.5)
         hint = f"; did you mean {near[0]}?" if near else ""
         texts = [name for name, one in self.parameters.items() if takes_text_itself(one, self._root)]
-        whole = f" To pass the text itself: {short(shlex.quote(f'{texts[0]}={word}'))}" if texts else ""
+        whole = (
+            f" To pass the text itself: {short(shlex.quote(f'{texts[0]}={word}'))}" if word and texts else ""
+        )
         return f"there is no parameter {short(key)}{hint}{'.' if whole and not hint else ''}{whole}"
 
     def _too_many(self, word: str) -> str:
@@ -176,13 +197,15 @@ class _Members(dict[str, Any]):
     """An object made of words, to which others may add."""
 
 
-def signature(tool: str, schema: Any) -> str:
-    """`search(query, group_ids?, max_nodes=10)`."""
+def signature(tool: str, schema: Any, order: Sequence[str] = ()) -> str:
+    """`search(query, group_ids?, max_nodes=10)`, in the order in which words are taken."""
+    schema = usable(schema)
     needed = set(required(schema))
     shown: list[str] = []
     size = len(tool)
-    for name, about in parameters(schema).items():
-        default = as_mapping(about).get("default")
+    known = parameters(schema)
+    for name in _ordered(known, order):
+        default = as_mapping(known[name]).get("default")
         text = "" if default is None else short(json.dumps(default, ensure_ascii=False), 24)
         part = name if name in needed else f"{name}={text}" if text else f"{name}?"
         size += len(part) + 2
@@ -191,6 +214,10 @@ def signature(tool: str, schema: Any) -> str:
             break
         shown.append(part)
     return printable(f"{tool}({', '.join(shown)})")
+
+
+def _ordered(known: dict[str, Any], order: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys((*(name for name in order if name in known), *known)))
 
 
 def _is_text(word: str) -> bool:

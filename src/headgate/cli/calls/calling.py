@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import urlsplit
 
 from headgate.back.process import Command, Process, end_group, spawn
-from headgate.cli import printable
+from headgate.cli import complain, printable
 from headgate.cli.gateway import config_path, warn_of_unknown_variables
 from headgate.config import Config, load
 from headgate.config.declarations import Upstream
@@ -93,9 +93,11 @@ def _checked(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]
     for word in words:
         if word[:1] == "-" and word != "-" and " " not in word and not _NEGATIVE.fullmatch(word):
             near = get_close_matches(word.partition("=")[0], _OPTION.findall(parser.format_help()), 1, 0.5)
-            hint = f", did you mean {near[0]}?" if near else ";"
+            hint = f" (did you mean {near[0]}?)" if near else ""
+            name = word.lstrip("-").partition("=")[0] or "NAME"
             parser.error(
-                f"there is no option {word}{hint} A text that begins with - is given by name: NAME={word}"
+                f"there is no option {word}{hint}; what a tool takes is written {name}=VALUE, "
+                f"a text that begins with - as NAME={word}"
             )
     return list(words)
 
@@ -118,6 +120,8 @@ def choose(options: argparse.Namespace) -> Target:
         command: list[str] = options.command[1:]
         if not command:
             raise BadRequest("-- must be followed by the command that starts the server")
+        if options.words and ("://" in options.words[0] or options.words[0] in config.upstreams):
+            raise BadRequest(f"either {printable(options.words[0])[:100]} or a command behind --, not both")
         _refuse_http_options(options)
         one = Upstream(command=command[0], args=tuple(command[1:]))
         return Target(Path(command[0]).stem, one, tuple(options.words), "", config)
@@ -131,12 +135,12 @@ def choose(options: argparse.Namespace) -> Target:
             raise OperatorError(
                 f"{' '.join(('--header', *places[0][1:])) if places[0][1:] else 'the URL'} {what}"
             )
-        return Target(urlsplit(given).hostname or given, one, words, given, config)
+        return Target(urlsplit(given).netloc or given, one, words, given, config)
     _refuse_http_options(options)
     if given not in config.upstreams:
         raise OperatorError(
-            f"there is no server {printable(given)[:60]} in the configuration{_known(config)}; a URL would do as well, "
-            "or a command behind -- at the end of the line"
+            f"there is no server {printable(given)[:60]} in the configuration{_known(config)}; a URL would do as well "
+            "(http://… or https://…), or a command behind -- at the end of the line"
         )
     return Target(given, config.upstreams[given], words, given, config)
 
@@ -191,12 +195,18 @@ def remember(target: Target, tools: "Sequence[Tool]") -> None:
 
 def pack_of(given: str | None, target: Target, tools: "Sequence[Tool]") -> "Pack | None":
     """What is known of the server's system: by the command line, by the configuration, or by its tools."""
-    from headgate.packs.discovery import NO_PACK, load_pack, pack_for
+    from headgate.packs.discovery import NO_PACK, load_pack
 
     named = given or target.upstream.pack
     if named == NO_PACK:
         return None
-    return load_pack(named) if named else pack_for(tool.name for tool in tools)
+    return load_pack(named) if named else recognised(tools)
+
+
+def recognised(tools: "Sequence[Tool]") -> "Pack | None":
+    from headgate.packs.discovery import pack_for
+
+    return pack_for((tool.name for tool in tools), lambda error: complain(printable(str(error))))
 
 
 def is_destructive(tool: "Tool", pack: "Pack | None") -> bool:
@@ -337,9 +347,8 @@ class Patience:
         """What the server says of how far it is."""
         done = "" if progress.progress is None else f"{progress.progress:g}"
         of = f"/{progress.total:g}" if done and progress.total else ""
+        # Drawn with the next tick: a server may report far more often than anyone can read.
         self._said = printable(" ".join(filter(None, (done + of, (progress.message or "")[:200]))))
-        if self._shown:
-            self._draw()
 
     def _tick(self) -> None:
         self._draw()

@@ -16,14 +16,14 @@ def remember(upstream: str, tools: bytes) -> None:
         make_private_dir(path.parent)
         if not path.exists() or path.read_bytes() != tools:
             write_private(path, tools)
-    except (OperatorError, OSError):
+    except (OperatorError, OSError, UnicodeEncodeError):
         pass
 
 
 def remembered(upstream: str) -> list[dict[str, Any]]:
     try:
         tools: Any = json.loads(_path(upstream).read_bytes())
-    except (OperatorError, OSError, ValueError):
+    except (OperatorError, OSError, ValueError, RecursionError):
         return []
     found = cast("list[Any]", tools) if isinstance(tools, list) else []
     return [cast("dict[str, Any]", one) for one in found if isinstance(one, dict)]

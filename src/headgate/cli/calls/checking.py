@@ -11,27 +11,38 @@ from typing import Any, Final, cast
 from headgate.cli.calls.exact_json import encode
 from headgate.cli.calls.saying import short
 from headgate.cli.calls.schemas import Schema, alternatives, kind_of, required, wanted
+from headgate.cli.calls.weighing import is_checkable
 from headgate.errors import BadRequest
 
 _MAX_COMPLAINTS: Final = 5
+_MAX_NAMES: Final = 20
 _LARGEST: Final = sys.float_info.max
 
 
 def check(values: dict[str, Any], schema: Schema, known: dict[str, Any]) -> None:
     if missing := [name for name in required(schema) if name not in values]:
-        raise BadRequest(f"missing: {', '.join(missing)} (such as {shlex.quote(f'{missing[0]}=…')})")
-    check = _validator(schema)
+        names = ", ".join(map(short, missing[:_MAX_NAMES]))
+        more = f" and {len(missing) - _MAX_NAMES:,} more" if len(missing) > _MAX_NAMES else ""
+        raise BadRequest(f"missing: {names}{more} (such as {shlex.quote(f'{short(missing[0])}=…')})")
+    check = _validator(schema) if is_checkable(schema) else None
     if check is None:
         return
     # As plain values; what is beyond all floats is as large as they get.
     plain = json.loads(encode(values), parse_float=lambda text: max(min(float(text), _LARGEST), -_LARGEST))
     try:
         found = cast("Iterator[Any]", check.iter_errors(plain))
-        errors = list(islice((one for one in found if not _is_nullable(one, schema, known)), _MAX_COMPLAINTS))
+        errors = list(
+            islice((one for one in found if not _is_beside_the_point(one, schema, known)), _MAX_COMPLAINTS)
+        )
     except ValueError:
-        return  # a pattern that takes too long, or nesting beyond what it can follow
+        return  # nesting beyond what it can follow
     if errors:
         raise BadRequest("\n  ".join(dict.fromkeys(_complaint(error, schema, known) for error in errors)))
+
+
+def _is_beside_the_point(error: Any, schema: Schema, known: dict[str, Any]) -> bool:
+    """A pattern that takes too long says nothing of the value."""
+    return type(error.kind).__name__ == "BacktrackLimitExceeded" or _is_nullable(error, schema, known)
 
 
 def _is_nullable(error: Any, schema: Schema, known: dict[str, Any]) -> bool:
@@ -68,7 +79,7 @@ def _complaint(error: Any, schema: Schema, known: dict[str, Any]) -> str:
 
 def _strangers(names: Iterable[str], known: dict[str, Any]) -> str:
     told: list[str] = []
-    for name in names:
+    for name in islice(names, _MAX_COMPLAINTS):
         near = get_close_matches(name[:60], known, 1, 0.5)
         told.append(f"there is no parameter {short(name)}{f'; did you mean {near[0]}?' if near else ''}")
-    return "; ".join(told[:_MAX_COMPLAINTS])
+    return "; ".join(told)

@@ -9,6 +9,7 @@ from headgate.cli import printable
 from headgate.errors import InputError
 
 _MAX_INPUT_BYTES: Final = 64 << 20
+_PATIENCE_SECONDS: Final = 2.0
 
 
 def read_file(name: str) -> bytes:
@@ -25,6 +26,21 @@ def read_file(name: str) -> bytes:
         why = error.strerror if isinstance(error, OSError) else "no such file"
         raise InputError(f"{printable(name)}: cannot be read: {why}") from None
     return _bounded(data, name)
+
+
+async def has_input() -> bool:
+    """Whether something stands on standard input that may be the arguments. A pipe that is only left open, as cron and
+    many a program do, is not waited for long."""
+    import asyncio
+    import select
+
+    if sys.stdin is None or sys.stdin.isatty():
+        return False
+    try:
+        ready, _, _ = await asyncio.to_thread(select.select, [0], [], [], _PATIENCE_SECONDS)
+    except (OSError, ValueError):  # on Windows only sockets can be asked
+        return True
+    return bool(ready)
 
 
 async def read_standard_input() -> bytes:

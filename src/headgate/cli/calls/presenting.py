@@ -1,24 +1,25 @@
 """How the answer to a call is shown: in the words of a pack, else in the cheapest lossless form, within the budget."""
 
 import argparse
-import json
+import secrets
 import sys
 import time
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
-from headgate.cli import complain
+from headgate.cli import complain, printable
 from headgate.cli.calls.answer import Answer, read_answer
 from headgate.cli.calls.speaking import Speaker
-from headgate.cli.output import for_terminal, write_bytes, write_text
+from headgate.cli.output import for_terminal, write_json, write_text
 from headgate.cli.savings.metrics import append, measure
 from headgate.engine import jsontext, plan
 from headgate.engine.policy import Policy
 from headgate.engine.render import render
 from headgate.engine.source import Source
 from headgate.engine.wording import VIEW, word_all
+from headgate.errors import OperatorError
 from headgate.packs.contract import Pack
+from headgate.packs.writing import failure_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +37,23 @@ class Called:
 
 def present(called: Called, options: argparse.Namespace) -> int:
     """Prints the answer; 0, or 1 if it tells of a failure."""
+    started = time.perf_counter()
     answer = read_answer(called.result)
     failure = _failure(called, answer)
-    if options.raw:
-        write_bytes(called.result + b"\n")
-    elif options.json:
-        write_bytes(answer.as_json + b"\n")
+    if options.raw or options.json:
+        printed = called.result if options.raw else answer.as_json
+        write_json(printed + b"\n")
+        shown = _Shown(printed.decode("utf-8", "replace"))
     elif failure is not None:
         shown = _shown(replace(called, pack=None), failure)
-        complain(f"{called.tool} failed: {for_terminal(shown.text, sys.stderr)}")
+        complain(f"{printable(called.tool)} failed: {for_terminal(shown.text, sys.stderr)}")
     else:
-        _print(called, answer.document, options)
+        shown = _shown(called, answer.document)
+        write_text(for_terminal(shown.text, sys.stdout) + "\n")
+    if shown.is_shortened and not options.quiet:
+        complain("a view: ids are short, times relative; --json prints the whole answer")
+    if failure is None:
+        _tell_metrics(called, answer.document, shown.text, started, options)
     return 0 if failure is None else 1
 
 
@@ -54,23 +61,25 @@ def _failure(called: Called, answer: Answer) -> bytes | None:
     """What the answer tells of a failure; also one that comes as a success, to those who know the system."""
     if answer.is_error or called.pack is None or not Source(answer.document).is_json:
         return answer.document if answer.is_error else None
-    told = called.pack.failure(json.loads(answer.document))
+    told = failure_of(called.pack, answer.document)
     return told.encode("utf-8", "replace") if told else None
 
 
-def _print(called: Called, document: bytes, options: argparse.Namespace) -> None:
-    started = time.perf_counter()
-    shown = _shown(called, document)
+def _tell_metrics(
+    called: Called, document: bytes, shown: str, started: float, options: argparse.Namespace
+) -> None:
+    if not options.metrics and not options.metrics_file:
+        return
     elapsed_ms = (time.perf_counter() - started) * 1_000
-    write_text(for_terminal(shown.text, sys.stdout) + "\n")
-    if shown.is_shortened and not options.quiet:
-        complain("a view: ids are short, times relative; --json prints the whole answer")
-    if options.metrics or options.metrics_file:
-        measurement = measure(called.tool, document, shown.text, elapsed_ms, called.policy.estimator)
-        if options.metrics:
-            complain(measurement.line())
-        if options.metrics_file:
-            append(Path(options.metrics_file), measurement)
+    measurement = measure(called.tool, document, shown, elapsed_ms, called.policy.estimator)
+    if options.metrics:
+        complain(measurement.line())
+    if options.metrics_file:
+        try:
+            append(options.metrics_file, measurement)
+        except OperatorError as error:
+            # The tool has been called and its answer printed: that is no failure of the call.
+            complain(str(error))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,16 +121,27 @@ def _best(source: Source, budget: int, policy: Policy) -> _Shown | None:
     text = source.data.decode("utf-8", "surrogateescape").rstrip("\n")
     if source.is_json:
         text = render(jsontext.canonical(source.data), policy.form, policy.estimator).text
-    return _Shown(text) if policy.estimator.ceiling(text) <= budget else None
+    estimator = policy.estimator
+    fits = plan.surely_fits(text, budget, estimator) or estimator.ceiling(text) <= budget
+    return _Shown(text) if fits else None
 
 
 def _bounded(called: Called, document: bytes, speaker: Speaker | None) -> _Shown:
     """A first page, and the cursor under which `headgate read` goes on."""
     # Half of the engine, and most answers fit without it.
     from headgate.cli.options import call_binding, make_protection
+    from headgate.engine.cursor import KeyRing
+    from headgate.protection import Protection
+    from headgate.store import MemoryStore
 
-    protection, binding = make_protection(called.policy), call_binding(called.pack, called.tool)
-    reply = protection.protect(document, binding, time.time(), speaker and speaker.wording)
+    binding, wording = call_binding(called.pack, called.tool), speaker and speaker.wording
+    try:
+        reply = make_protection(called.policy).protect(document, binding, time.time(), wording)
+    except OperatorError as error:
+        # The tool has been called, and may have done something: a first page is better than nothing.
+        complain(f"{error}; the rest of the answer is not kept, and its cursor leads nowhere")
+        nowhere = Protection(called.policy, KeyRing(secrets.token_bytes(32)), MemoryStore())
+        reply = nowhere.protect(document, binding, time.time(), wording)
     if reply is None:
         return _Shown(document.decode("utf-8", "surrogateescape"))
     return _Shown(reply.text, is_view=reply.record.get("format") == VIEW)

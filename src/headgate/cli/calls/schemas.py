@@ -9,6 +9,8 @@ Schema = dict[str, Any]
 _MAX_HOPS: Final = 20
 """From a schema to another it refers to, or is made of: a foreign one may lead in circles."""
 _MAX_LOOKS: Final = 100
+_MAX_PARTS: Final = 1_000
+_MADE_OF: Final = ("$ref", "allOf")
 _NAMES: Final = {
     "integer": "a whole number",
     "number": "a number",
@@ -56,25 +58,30 @@ def alternatives(schema: Any, root: Schema) -> list[Schema]:
 def _merged(schema: Schema, root: Schema) -> Schema:
     """With what it refers to, and the parts it is made of, in one."""
     for _ in range(_MAX_HOPS):
-        reference, parts = schema.get("$ref"), items_of(schema.get("allOf"))
-        if not isinstance(reference, str) and not parts:
+        parts = _parts(schema, root)
+        if not parts:
             break
-        inside = [as_mapping(part) for part in parts]
-        if isinstance(reference, str):
-            inside.append(_referred(reference, root))
-        own = {name: one for name, one in schema.items() if name not in ("$ref", "allOf")}
-        schema = {}
-        for part in (*inside, own):
-            schema = schema | part | _both(schema, part)
+        own = {name: one for name, one in schema.items() if name not in _MADE_OF}
+        schema = _joined([*parts, own], root)
     return schema
 
 
-def _both(one: Schema, other: Schema) -> Schema:
-    """What adds up where schemas are joined."""
-    named = as_mapping(one.get("properties")) | as_mapping(other.get("properties"))
-    names = [*items_of(one.get("required")), *items_of(other.get("required"))]
-    needed = list(dict.fromkeys(name for name in names if isinstance(name, str)))
-    return ({"properties": named} if named else {}) | ({"required": needed} if needed else {})
+def _parts(schema: Schema, root: Schema) -> list[Schema]:
+    parts, reference = list(map(as_mapping, items_of(schema.get("allOf")))), schema.get("$ref")
+    return [*parts, _referred(reference, root)] if isinstance(reference, str) else parts
+
+
+def _joined(parts: list[Schema], root: Schema) -> Schema:
+    """What the later ones say goes before; parameters add up, and so does what each is made of itself."""
+    whole, named, deeper = Schema(), Schema(), list[Schema]()
+    needed: dict[str, None] = {}
+    for part in parts:
+        deeper += _parts(part, root)
+        whole.update((name, one) for name, one in part.items() if name not in _MADE_OF)
+        named.update(as_mapping(part.get("properties")))
+        needed.update((name, None) for name in items_of(part.get("required")) if isinstance(name, str))
+    more = {"properties": named, "required": list(needed), "allOf": deeper[:_MAX_PARTS]}
+    return whole | {name: one for name, one in more.items() if one}
 
 
 def _referred(reference: str, root: Schema) -> Schema:

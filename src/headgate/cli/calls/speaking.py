@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from headgate.cli import complain
+from headgate.cli import complain, printable
 from headgate.errors import BadRequest, OperatorError
 from headgate.packs.contract import Pack
 from headgate.packs.references import ReferenceBook, ids_in, shortener
@@ -55,8 +55,10 @@ class Speaker:
         if trouble.error in self._troubles:
             return  # a page is tried in several sizes
         self._troubles.add(trouble.error)
-        told = "not used" if trouble.is_fatal else "used"
-        complain(f"the pack {self._pack.name} on {trouble.operation}: {trouble.error}; its text is {told}")
+        if trouble.is_fatal:  # about one that is only slow, whoever calls can do nothing
+            # What went wrong is told in the words of the pack, which may be those of the server.
+            told = f"the pack {self._pack.name} on {trouble.operation}: {trouble.error}; its text is not used"
+            complain(printable(told))
         try:
             note_failure(self._log_path, {"pack": self._pack.name} | trouble.fields)
         except OperatorError as error:

@@ -77,6 +77,15 @@ def measure(
     return Measurement(operation, before, least, after, elapsed_ms)
 
 
+def check_writable(path: Path) -> None:
+    """Before anything is called: afterwards it would be too late to say so."""
+    try:
+        with path.open("a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        raise OperatorError(f"{path}: cannot be written: {error.strerror}") from None
+
+
 def append(path: Path, measurement: Measurement) -> None:
     line = json.dumps(measurement.record(), ensure_ascii=False) + "\n"
     try:

@@ -48,5 +48,10 @@ def _parse(line: bytes, where: str) -> Recorded:
     tool, arguments = members.get("tool"), members.get("arguments", {})
     if not isinstance(tool, str) or not tool or not isinstance(arguments, dict):
         raise InputError(f"{where}: {_WANTED}")
-    answer = json.dumps(members["answer"], ensure_ascii=False).encode() if "answer" in members else b""
+    try:
+        answer = json.dumps(members["answer"], ensure_ascii=False).encode() if "answer" in members else b""
+    except UnicodeEncodeError:
+        raise InputError(
+            f"{where}: half of a character (\\ud800 to \\udfff without the other half)"
+        ) from None
     return Recorded(tool, cast("dict[str, Any]", arguments), answer)

@@ -5,7 +5,7 @@ from typing import Any, Final, cast
 
 from headgate.packs.contract import Formatter, Pack, Tool
 from headgate.packs.graphiti import episodes, facts, messages, nodes
-from headgate.packs.graphiti.members import unwrapped
+from headgate.packs.graphiti.members import plain, unwrapped
 
 _REFERENCE: Final = ("uuid",)
 _CENTRE: Final = ("center_node_uuid",)
@@ -31,8 +31,8 @@ def failure(answer: Any) -> str:
         return ""
     members = unwrapped(cast("object", answer), "items")
     if "error" in members and len(members) == 1:
-        return str(members["error"] or "")
-    return str(members.get("message") or "error") if members.get("status") == "error" else ""
+        return plain(members["error"] or "")
+    return plain(members.get("message") or "error") if members.get("status") == "error" else ""
 
 
 PACK: Final = Pack(
