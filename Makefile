@@ -22,7 +22,7 @@ lint: $(READY)
 	$(BIN)/lint-imports
 
 unit: $(READY) $(NODE_READY)
-	$(BIN)/pytest -n 2 --dist loadfile
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n 2 --dist loadfile  # else every process compiles us anew
 
 wheel: $(READY)  ## build the wheel, install it in a clean environment, use it
 	$(BIN)/python tools/check_wheel.py

@@ -146,8 +146,6 @@ def test_bash_itself_puts_the_word_in_when_tab_is_pressed(complete: Any, known: 
     try:
         os.write(controller, b'eval "$(headgate completion bash)"; echo re""ady\n')
         _read_until(controller, b"ready")
-        os.write(controller, b"echo got headgate call graphiti get_st")
-        os.write(controller, b"\x01#\x05\n")  # a comment of it: only what tab does to the next line counts
         os.write(controller, b"headgate call graphiti get_st\t")
         _read_until(controller, b"get_status")
     finally:

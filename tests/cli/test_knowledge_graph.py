@@ -190,8 +190,8 @@ def test_metrics_are_told_and_written_down_in_the_names_of_the_brief(shell: Shel
 
 
 def test_a_large_answer_goes_on_in_the_same_words_in_another_process(shell: Shell, graph: Graph) -> None:
-    first = shell.answer("search_nodes", "the of in", "300", "--budget", "1500")
-    nodes = graph.call("search_nodes", {"query": "the of in", "max_nodes": 300})["nodes"]
+    first = shell.answer("search_nodes", "the of in", "90", "--budget", "1800")
+    nodes = graph.call("search_nodes", {"query": "the of in", "max_nodes": 90})["nodes"]
     assert first.startswith("[headgate] view, items 1-") and f"Found {len(nodes)} entities" in first
     seen, printed = 0, first
     while True:
@@ -202,7 +202,7 @@ def test_a_large_answer_goes_on_in_the_same_words_in_another_process(shell: Shel
         cursor = re.search(r"more: headgate read (\S+?),", printed)
         if cursor is None:
             break
-        going_on = shell.run("read", cursor[1], "--budget", "1500")
+        going_on = shell.run("read", cursor[1], "--budget", "1800")
         assert going_on.returncode == 0, going_on.stderr
         printed = going_on.stdout
     assert seen == len(nodes)

@@ -96,6 +96,23 @@ def test_answers_that_tell_of_a_failure_are_left_out(tmp_path: Path) -> None:
     assert "get_entity_edge answers with an error and is left out: no such edge" in done.stderr
 
 
+def test_nothing_to_measure_is_no_success(tmp_path: Path) -> None:
+    calls = recorded(tmp_path, {"tool": "search_nodes", "answer": {"error": "down"}})
+    done = headgate(tmp_path, "measure", "--calls", calls)
+    assert done.returncode == 2 and "nothing could be measured" in done.stderr
+
+
+def test_a_tool_that_refuses_live_is_left_out_and_the_others_measured(tmp_path: Path) -> None:
+    calls = recorded(
+        tmp_path,
+        {"tool": "search_nodes", "arguments": {"max_nodes": 3}},
+        {"tool": "search_memory_facts", "arguments": {"query": "the", "max_facts": 3}},
+    )
+    done = headgate(tmp_path, "measure", "--calls", calls, "--runs", "1", "--format", "json", "--", *GRAPH)
+    assert [one["operation"] for one in json.loads(done.stdout)["operations"]] == ["search_memory_facts"]
+    assert "search_nodes answers with an error and is left out" in done.stderr
+
+
 def test_live_calls_of_a_file_that_change_something_want_force(tmp_path: Path) -> None:
     calls = recorded(tmp_path, {"tool": "clear_graph", "arguments": {}})
     refused = headgate(tmp_path, "measure", "--calls", calls, "--", *GRAPH)

@@ -466,6 +466,8 @@ def _(folder: Path) -> None:
     with_it = talk(folder, "upstreams: {a: {command: x, pack: graphiti}}", upstream="a")
     worded = texts(with_it.call(found, "search_nodes"))[1]
     assert worded.startswith("Found 20 entities:\n1. Node 0 [Tool] - The number 0. #550e8400-e29b-41d4-")
+    never = "upstreams: {a: {command: x, pack: graphiti, tools: {search_nodes: {compact: never}}}}"
+    assert talk(folder, never, upstream="a").call(found, "search_nodes") == found, "what fits is left alone"
     without = talk(folder, "upstreams: {a: {command: x}}", upstream="a")
     assert without.call(found, "search_nodes") == found
     with pytest.raises(

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from headgate.packs import writing
 from headgate.packs.contract import Formatter, Pack, Tool
 from headgate.packs.scene import Scene
 from headgate.packs.writing import Limits, Trouble, wording_of, write
@@ -198,3 +199,17 @@ def test_a_page_is_worded_with_its_place() -> None:
     wording = wording_of(pack, "look", scene, lambda _: None)
     assert wording(ANSWER, 50, 500) == "50 of 500 for x"
     assert seen == [ANSWER]
+
+
+def test_whether_an_answer_tells_of_a_failure_is_not_waited_for_without_end(
+    end: threading.Event, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def failure(_: Any) -> str:
+        print("none of the data")  # noqa: T201  # which is what it must not become
+        end.wait()
+        return "late"
+
+    monkeypatch.setattr(writing, "_FAILURE_SECONDS", 0.2)
+    pack = Pack("toy", "", {}, failure=failure)
+    assert writing.failure_of(pack, b"{}") == ""
+    assert capsys.readouterr().out == ""

@@ -23,7 +23,13 @@ _MAX_PAGES: Final = 1_000
 _MAX_LIST_BYTES: Final = 64 << 20
 _PARTING_SECONDS: Final = 0.2
 """For the news that a call is wanted no more to reach its server, before the conversation ends."""
-_OUR_WORDS: Final = ("the upstream ", "the connection to ", "the answer from ", "cannot connect to ")
+_OUR_WORDS: Final = (
+    "the upstream ",
+    "the connection to ",
+    "the answer from ",
+    "the answer of the upstream ",
+    "cannot connect to ",
+)
 """How a channel over HTTP begins an answer of its own, where it got none: it says so in JSON-RPC."""
 
 

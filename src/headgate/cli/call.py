@@ -7,18 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from headgate.cli import complain, printable
-from headgate.cli.calls.calling import (
-    Patience,
-    Target,
-    add_calling_options,
-    choose,
-    converse,
-    find,
-    is_destructive,
-    pack_of,
-    recognised,
-    remember,
-)
+from headgate.cli.calls.conversing import converse
+from headgate.cli.calls.knowing import find, is_destructive, pack_of, recognised, remember
+from headgate.cli.calls.target import Target, add_calling_options, choose
 from headgate.cli.parsers import Commands
 from headgate.engine.policy import MIN_BUDGET
 from headgate.engine.tokens import FAMILIES
@@ -26,6 +17,7 @@ from headgate.errors import BadRequest, OperatorError
 
 if TYPE_CHECKING:
     from headgate.app.caller import Caller, Outcome
+    from headgate.cli.calls.patience import Patience
     from headgate.engine.policy import Policy
     from headgate.packs.contract import Pack
 
@@ -105,7 +97,7 @@ def _add_showing_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="append what was saved to this file, as a line of JSON",
     )
-    add("--quiet", action="store_true", help="print nothing on stderr but errors")
+    add("--quiet", action="store_true", help="say nothing about what is printed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,17 +134,22 @@ def run(options: argparse.Namespace) -> int:
             # A command takes its time to start; a server that runs takes it to answer.
             import_module(_PRESENTING)
 
-    async def talk(caller: "Caller") -> _Call:
-        return await _call(caller, target, tool, words, options)
+    async def talk(caller: "Caller", patience: "Patience") -> _Call:
+        return await _call(caller, patience, target, tool, words, options)
 
-    def show(call: _Call, _: None) -> int:
+    def show(call: _Call) -> int:
         return _show(call, target, options)
 
     return converse(target, options, prepare, talk, show)
 
 
 async def _call(
-    caller: "Caller", target: Target, name: str, words: list[str], options: argparse.Namespace
+    caller: "Caller",
+    patience: "Patience",
+    target: Target,
+    name: str,
+    words: list[str],
+    options: argparse.Namespace,
 ) -> _Call:
     import asyncio
 
@@ -186,11 +183,10 @@ async def _call(
     guard = recognised(tools) if options.pack == NO_PACK else pack
     if is_destructive(tool, guard) and not options.force:
         raise BadRequest(_refusal(name, text))
-    with Patience(asyncio.get_running_loop()) as patience:
-        called = asyncio.create_task(caller.call(name, text, patience.note))
-        await asyncio.sleep(0)
-        import_module(_PRESENTING)
-        return _Call(name, arguments, text, pack, await called)
+    called = asyncio.create_task(caller.call(name, text, patience.note))
+    await asyncio.sleep(0)
+    import_module(_PRESENTING)
+    return _Call(name, arguments, text, pack, await called)
 
 
 def _refusal(tool: str, arguments: bytes) -> str:
@@ -223,7 +219,8 @@ def _show(call: _Call, target: Target, options: argparse.Namespace) -> int:
             # The tool has been called: its answer must not be lost by rules that are wrong.
             complain(f"{error}; the pack is not used")
             pack, policy = None, _policy(replace(call, pack=None), target, options)
-        called = Called(call.tool, call.arguments, outcome.result, policy, pack, log_path)
+        ttl_seconds = target.config.context_protection.cursor_ttl_seconds
+        called = Called(call.tool, call.arguments, outcome.result, policy, pack, log_path, ttl_seconds)
         return present(called, options)
     if options.raw or options.json:
         write_json(outcome.error + b"\n")

@@ -4,20 +4,24 @@ import argparse
 import json
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import cycle, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from headgate.cli import complain, printable
-from headgate.cli.calls.calling import add_calling_options, choose, converse, find, pack_of
+from headgate.cli.calls.conversing import converse
+from headgate.cli.calls.knowing import find, pack_of
+from headgate.cli.calls.target import add_calling_options, choose
 from headgate.cli.output import Progress, write_text
 from headgate.cli.parsers import Commands
 from headgate.engine.tokens import FAMILIES
-from headgate.errors import BadRequest, InputError, UpstreamError
+from headgate.errors import BadRequest, InputError
 
 if TYPE_CHECKING:
     from headgate.app.caller import Caller, Tool
+    from headgate.cli.calls.patience import Patience
     from headgate.cli.savings.measuring import Summary
     from headgate.cli.savings.metrics import Measurement
     from headgate.cli.savings.recorded import Recorded
@@ -33,6 +37,14 @@ _EXAMPLE: Final = """example:
 A line of a file of calls is {"tool": NAME, "arguments": {…}, "answer": …}; without an answer it is made live.
 exit codes: 0 every operation meets its target, 1 one does not, 2 wrong usage, 3 no such server, 4 no answer in time
 """
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    call: "Recorded"
+    document: bytes
+    failure: str = ""
+    """What went wrong, if that is not told by the document."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -72,7 +84,9 @@ def run(options: argparse.Namespace) -> int:
     unanswered = next((one.tool for one in calls if not one.answer), None)
     if unanswered:
         raise BadRequest(f"{unanswered} has no answer in the file: say which server to ask for it")
-    answered = [(one, one.answer) for call in _grouped(calls) for one in _repeated(call, options.runs)]
+    answered = [
+        _Answered(one, one.answer) for call in _grouped(calls) for one in _repeated(call, options.runs)
+    ]
     return _conclude(pack, answered, options)
 
 
@@ -106,7 +120,7 @@ def _run_live(options: argparse.Namespace) -> int:
     if target.words:
         raise BadRequest(f"one server at a time: {printable(target.words[0])} is too much")
 
-    async def talk(caller: "Caller") -> "tuple[Pack, list[tuple[Recorded, bytes]]]":
+    async def talk(caller: "Caller", patience: "Patience") -> "tuple[Pack, list[_Answered]]":
         tools = await caller.tools()
         pack = pack_of(options.pack, target, tools)
         if pack is None:
@@ -114,16 +128,18 @@ def _run_live(options: argparse.Namespace) -> int:
                 "no pack recognises this server by its tools: --pack NAME says which one to measure"
             )
         wanted = _callable_calls(_calls(options, pack), pack, tools, options)
-        answered: list[tuple[Recorded, bytes]] = []
+        answered: list[_Answered] = []
+        patience.end()
         progress = Progress(options.runs * len(wanted))
         for group in wanted:
             for call in _repeated(group, options.runs):
-                answered.append((call, await _ask(caller, call)))
+                answered.append(await _ask(caller, call))
+                patience.more_time()
                 progress.show(len(answered), call.tool)
         progress.end()
         return pack, answered
 
-    def show(told: "tuple[Pack, list[tuple[Recorded, bytes]]]", _: None) -> int:
+    def show(told: "tuple[Pack, list[_Answered]]") -> int:
         return _conclude(*told, options)
 
     return converse(target, options, lambda: None, talk, show)
@@ -155,20 +171,22 @@ def _names_ids(call: "Recorded", pack: "Pack") -> bool:
     return any(name in call.arguments for name in pack.tool(call.tool).references)
 
 
-async def _ask(caller: "Caller", call: "Recorded") -> bytes:
+async def _ask(caller: "Caller", call: "Recorded") -> "_Answered":
     from headgate.cli.calls.answer import read_answer
     from headgate.cli.calls.exact_json import encode
 
-    outcome = await caller.call(call.tool, encode(call.arguments), None)
+    outcome = await caller.call(call.tool, encode(call.arguments))
     if outcome.has_failed:
-        raise UpstreamError(f"{call.tool} failed: {printable(outcome.reason[:500])}")
-    return read_answer(outcome.result).document
+        return _Answered(call, b"", outcome.reason)
+    answer = read_answer(outcome.result)
+    failure = answer.document.decode("utf-8", "replace") if answer.is_error else ""
+    return _Answered(call, answer.document, failure)
 
 
 # What came of it
 
 
-def _conclude(pack: "Pack", answered: "Sequence[tuple[Recorded, bytes]]", options: argparse.Namespace) -> int:
+def _conclude(pack: "Pack", answered: Sequence["_Answered"], options: argparse.Namespace) -> int:
     from headgate.cli.savings.measuring import Summary
     from headgate.engine.tokens import Estimator, family_of
 
@@ -176,10 +194,12 @@ def _conclude(pack: "Pack", answered: "Sequence[tuple[Recorded, bytes]]", option
     estimator = Estimator(family)
     runs: dict[str, list[Measurement]] = {}
     answered = _without_failures(pack, answered)
+    if not answered:
+        raise InputError("nothing could be measured")
     progress = Progress(len(answered))
-    for done, (call, document) in enumerate(answered, 1):
-        runs.setdefault(call.tool, []).append(_measured(pack, call, document, estimator))
-        progress.show(done, call.tool)
+    for done, one in enumerate(answered, 1):
+        runs.setdefault(one.call.tool, []).append(_measured(pack, one.call, one.document, estimator))
+        progress.show(done, one.call.tool)
     progress.end()
     summaries = [
         Summary.of(tool, pack.tool(tool).target_percent, measured) for tool, measured in runs.items()
@@ -191,20 +211,18 @@ def _conclude(pack: "Pack", answered: "Sequence[tuple[Recorded, bytes]]", option
     return 1 if missed else 0
 
 
-def _without_failures(
-    pack: "Pack", answered: "Sequence[tuple[Recorded, bytes]]"
-) -> "list[tuple[Recorded, bytes]]":
+def _without_failures(pack: "Pack", answered: Sequence["_Answered"]) -> list["_Answered"]:
     """An error is no answer whose size matters; each operation that gives one is told of."""
     from headgate.packs.writing import failure_of
 
     failed: dict[str, str] = {}
-    good: list[tuple[Recorded, bytes]] = []
-    for call, document in answered:
-        failure = failure_of(pack, document)
+    good: list[_Answered] = []
+    for one in answered:
+        failure = one.failure or failure_of(pack, one.document)
         if failure:
-            failed.setdefault(call.tool, failure)
+            failed.setdefault(one.call.tool, failure)
         else:
-            good.append((call, document))
+            good.append(one)
     for tool, failure in failed.items():
         complain(f"{printable(tool)} answers with an error and is left out: {printable(failure[:200])}")
     return good

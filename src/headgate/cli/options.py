@@ -12,7 +12,7 @@ from headgate.engine.request import Request, parse_request
 from headgate.engine.tokens import FAMILIES, Estimator, family_of
 from headgate.errors import BadRequest
 from headgate.platform import state_dir
-from headgate.protection import Protection, ring_beside
+from headgate.protection import DEFAULT_TTL_SECONDS, Protection, ring_beside
 from headgate.store import FileStore
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def make_request(options: argparse.Namespace, policy: Policy) -> Request:
     )
 
 
-def make_protection(policy: Policy) -> Protection:
+def make_protection(policy: Policy, ttl_seconds: int = DEFAULT_TTL_SECONDS) -> Protection:
     """The engine over the file store, so that `headgate read` can go on in another process."""
     folder = state_dir()
-    return Protection(policy, ring_beside(folder), FileStore(folder / "snapshots"))
+    return Protection(policy, ring_beside(folder), FileStore(folder / "snapshots"), ttl_seconds)

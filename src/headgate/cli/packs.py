@@ -81,7 +81,7 @@ def _described(pack: Pack) -> str:
     width = max((len(name) for name in pack.tools), default=0) + 2
     for name, tool in pack.tools.items():
         told = [
-            f"saves at least {tool.target_percent} %" if tool.formatter else "",
+            f"target {tool.target_percent} %" if tool.formatter else "",
             "asks for --force" if tool.is_destructive else "",
             f"short ids in {', '.join(tool.references)}" if tool.references else "",
         ]

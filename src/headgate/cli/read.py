@@ -52,8 +52,9 @@ def run(options: argparse.Namespace) -> int:
     speaker = None
     if pack is not None:
         from headgate.cli.calls.speaking import Speaker
+        from headgate.config import load
 
-        speaker = Speaker(pack, tool)
+        speaker = Speaker(pack, tool, log_path=load().wrapper_log)
         protection = replace(protection, policy=_with_sections(policy, pack, tool))
     wording = speaker and speaker.wording
     reply = protection.read(options.cursor, binding, request, time.time(), wording)

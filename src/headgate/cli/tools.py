@@ -9,16 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from headgate.cli import printable
-from headgate.cli.calls.calling import (
-    Target,
-    add_calling_options,
-    choose,
-    converse,
-    find,
-    is_destructive,
-    pack_of,
-    remember,
-)
+from headgate.cli.calls.conversing import converse
+from headgate.cli.calls.knowing import find, is_destructive, pack_of, remember
+from headgate.cli.calls.target import Target, add_calling_options, choose
 from headgate.cli.parsers import Commands
 from headgate.config.secrets import masked_arguments
 from headgate.errors import BadRequest
@@ -60,13 +53,13 @@ def run(options: argparse.Namespace) -> int:
         raise BadRequest(f"one tool at a time: {printable(' '.join(target.words))[:200]}")
     wanted = target.words[0] if target.words else None
 
-    async def talk(caller: "Caller") -> "list[Tool]":
+    async def talk(caller: "Caller", _: object) -> "list[Tool]":
         return await caller.tools()
 
     def prepare() -> None:
         import_module("headgate.cli.calls.arguments")
 
-    def show(tools: "list[Tool]", _: None) -> int:
+    def show(tools: "list[Tool]") -> int:
         from headgate.cli.output import write_json, write_text
 
         remember(target, tools)

@@ -16,13 +16,16 @@ _WORDED: Final = View("focus", worded=True)
 def first_worded(frame: Frame, wording: Wording) -> Reply | None:
     """None where that saves too little to be worth a notice, or cannot be said."""
     budget = plan.budget_for(frame.source, frame.policy)
+    fits = plan.measure(frame.source, budget, frame.policy) <= budget
+    if fits and not frame.policy.compact:
+        return None  # what fits stays as it is, unless somebody wants it shorter
     room = budget - allowance_of(frame.policy, section=True)
     made = word_all(frame.source, wording, room, frame.policy)
     if made is not None:
         whole = frame.policy.estimator.ceiling(frame.source.data)
         is_worth = plan.is_worth(frame.policy.estimator.ceiling(made.text), whole)
         return _worded_reply(frame, made, _WORDED, 0, budget) if is_worth else None
-    if plan.measure(frame.source, budget, frame.policy) <= budget:
+    if fits:
         return None
     highlights = frame.highlights(budget)
     room -= frame.cost(highlights)

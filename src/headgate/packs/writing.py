@@ -5,7 +5,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
@@ -19,6 +19,8 @@ from headgate.packs.contract import Formatter, Pack
 from headgate.packs.scene import Scene
 
 _MAX_ERROR_CHARS: Final = 300
+_FAILURE_SECONDS: Final = 2.0
+"""More than for a text: an exit code depends on it."""
 _MAX_LEFT_BEHIND: Final = 4
 _left_behind: Final = Counter[int]()
 """Attempts that were given up and still run, by their formatter: one that hangs must not fill the process with threads."""
@@ -80,12 +82,12 @@ def write(
         return None
     started = time.perf_counter()
 
-    def give_up(error: str, *, is_fatal: bool = True) -> None:
+    def tell(error: str, *, is_fatal: bool = True) -> None:
         elapsed = (time.perf_counter() - started) * 1_000
         on_trouble(Trouble(tool, len(document), error, elapsed, is_fatal))
 
     if _left_behind[id(formatter)] >= _MAX_LEFT_BEHIND:
-        give_up(f"still at work on {_MAX_LEFT_BEHIND} answers before this one")
+        tell(f"still at work on {_MAX_LEFT_BEHIND} answers before this one")
         return None
     attempt = _Attempt(pack, formatter, document, scene)
     # What it prints is none of our data, which standard output is for.
@@ -93,32 +95,38 @@ def write(
         try:
             threading.Thread(target=attempt.run, daemon=True).start()
         except RuntimeError as error:  # as many threads as the system allows: those left behind count too
-            give_up(str(error))
+            tell(str(error))
             return None
         is_done = attempt.done.wait(limits.most_seconds)
     if not is_done:
         # Nobody can stop it; what it gives is not waited for.
         attempt.leave_behind()
-        give_up(f"took longer than {limits.most_seconds * 1_000:.0f} ms")
+        tell(f"took longer than {limits.most_seconds * 1_000:.0f} ms")
         return None
     if attempt.error:
-        give_up(attempt.error)
+        tell(attempt.error)
         return None
     if attempt.is_longer:
-        give_up("longer than minified JSON")
+        tell("longer than minified JSON")
         return None
     if time.perf_counter() - started > limits.warning_seconds:
-        give_up(f"slow: over {limits.warning_seconds * 1_000:.0f} ms", is_fatal=False)
+        tell(f"slow: over {limits.warning_seconds * 1_000:.0f} ms", is_fatal=False)
     return attempt.text
 
 
 def failure_of(pack: Pack, document: bytes) -> str:
-    """What an answer tells of a failure, by the word of its pack; empty also if the pack cannot say."""
-    try:
-        told: Any = pack.failure(_decode(document))
-    except Exception:  # noqa: BLE001  # it may come from anyone, and an answer must not be lost by it
-        return ""
-    return told if isinstance(told, str) else ""
+    """What an answer tells of a failure, by the word of its pack; empty also if the pack cannot say, or not in time."""
+    told: list[Any] = []
+
+    def ask() -> None:
+        with suppress(BaseException):  # it may come from anyone, and an answer must not be lost by it
+            told.append(pack.failure(_decode(document)))
+
+    with redirect_stdout(sys.stderr):
+        asking = threading.Thread(target=ask, daemon=True)
+        asking.start()
+        asking.join(_FAILURE_SECONDS)
+    return told[0] if told and isinstance(told[0], str) else ""
 
 
 class _Attempt:

@@ -175,22 +175,32 @@ class Bounding:
 
     def _read(self, message: Message, arguments: msgspec.Raw, rules: Rules) -> list[Action]:
         modern = rpc.is_modern(message.params)
+        notes: list[Action] = []
         try:
-            result, note = self._reading(arguments, rules, modern=modern)
+            result, note = self._reading(arguments, rules, notes, modern=modern)
         except ClientError as error:
             result = _refusal(f"{rules.read_tool}: {error}", modern=modern)
             note = Note("read_refused", {"reason": str(error)[:200]})
-        return [note, ToClient(rpc.answer(message.key, result))]
+        return [*notes, note, ToClient(rpc.answer(message.key, result))]
 
-    def _reading(self, arguments: msgspec.Raw, rules: Rules, *, modern: bool) -> tuple[bytes, Note]:
+    def _reading(
+        self, arguments: msgspec.Raw, rules: Rules, notes: list[Action], *, modern: bool
+    ) -> tuple[bytes, Note]:
         from headgate.relay.written import as_tool_result
 
         try:
             given = msgspec.json.decode(arguments, type=dict[str, Any]) if arguments is not NOTHING else {}
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise BadRequest('the arguments must be an object, such as {"cursor": "…"}') from None
-        who = {"principal": self._principal, "upstream": self._upstream}
-        reading = read_on(given, rules, self._protection(), **who, now=self._clock())
+        reading = read_on(
+            given,
+            rules,
+            self._protection(),
+            principal=self._principal,
+            upstream=self._upstream,
+            now=self._clock(),
+            on_trouble=lambda fields: notes.append(Note("view", fields, "warning")),
+        )
         note = Note("read", {"tool": reading.tool} | _summary(reading.reply))
         era = {"resultType": b'"complete"'} if modern else None
         return as_tool_result(reading.reply, era, reading.picture), note

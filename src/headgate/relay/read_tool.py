@@ -1,5 +1,6 @@
 """`headgate_read`: the one tool that leads to everything held back."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -77,6 +78,7 @@ def read_on(
     principal: str,
     upstream: str,
     now: float,
+    on_trouble: "Callable[[dict[str, Any]], None]" = lambda _: None,
 ) -> Reading:
     """What a call is answered with. Raises ClientError with what is right."""
     from headgate.engine.request import parse_request
@@ -94,7 +96,7 @@ def read_on(
         found = _picture(bound.section(cursor, binding, str(request.path), now), policy)
         if found is not None:
             return Reading(binding.tool, *found)
-    return Reading(binding.tool, bound.read(cursor, binding, request, now, rule.wording()))
+    return Reading(binding.tool, bound.read(cursor, binding, request, now, rule.wording(b"", on_trouble)))
 
 
 def _picture(raw: bytes, policy: "Policy") -> "tuple[Reply, bytes] | None":

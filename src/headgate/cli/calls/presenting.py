@@ -33,6 +33,7 @@ class Called:
     policy: Policy
     pack: Pack | None = None
     wrapper_log: str = ""
+    ttl_seconds: int = 600
 
 
 def present(called: Called, options: argparse.Namespace) -> int:
@@ -136,7 +137,9 @@ def _bounded(called: Called, document: bytes, speaker: Speaker | None) -> _Shown
 
     binding, wording = call_binding(called.pack, called.tool), speaker and speaker.wording
     try:
-        reply = make_protection(called.policy).protect(document, binding, time.time(), wording)
+        reply = make_protection(called.policy, called.ttl_seconds).protect(
+            document, binding, time.time(), wording
+        )
     except OperatorError as error:
         # The tool has been called, and may have done something: a first page is better than nothing.
         complain(f"{error}; the rest of the answer is not kept, and its cursor leads nowhere")

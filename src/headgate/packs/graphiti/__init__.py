@@ -31,7 +31,7 @@ def failure(answer: Any) -> str:
         return ""
     members = unwrapped(cast("object", answer), "items")
     if "error" in members and len(members) == 1:
-        return plain(members["error"] or "")
+        return plain(members["error"] or "error")
     return plain(members.get("message") or "error") if members.get("status") == "error" else ""
 
 
