@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.engine.bytepairs import estimate_tokens, tokens_by_block
-from headgate.engine.tokens import FAMILIES, WHOLE_BYTES, Estimator, family_of, image_size, image_tokens
+from headgate.engine.scale import FAMILIES
+from headgate.engine.tokens import WHOLE_BYTES, Estimator, family_of, image_size, image_tokens
 from headgate.engine.vocabularies import REMEMBERED_CHARACTERS, load_vocabulary
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"

@@ -173,7 +173,7 @@ def test_half_a_character_in_a_sample_is_told_with_its_line() -> None:
     ("answer", "told"),
     [
         (b'{"error": {"code": 5, "why": "lost"}}', '{"code":5,"why":"lost"}'),
-        (b'{"error": ""}', ""),
+        (b'{"error": ""}', "error"),
         (b'{"status": "error", "message": ["a", 1.50]}', '["a",1.50]'),
         (b'{"error": "no", "n": ' + b"9" * 5_000 + b"}", ""),
         (b"not JSON", ""),

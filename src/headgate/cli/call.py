@@ -11,9 +11,8 @@ from headgate.cli.calls.conversing import converse
 from headgate.cli.calls.knowing import find, is_destructive, pack_of, recognised, remember
 from headgate.cli.calls.target import Target, add_calling_options, choose
 from headgate.cli.parsers import Commands
-from headgate.engine.policy import MIN_BUDGET
-from headgate.engine.tokens import FAMILIES
-from headgate.errors import BadRequest, OperatorError
+from headgate.engine.scale import FAMILIES, MIN_BUDGET
+from headgate.errors import BadRequest
 
 if TYPE_CHECKING:
     from headgate.app.caller import Caller, Outcome
@@ -130,9 +129,6 @@ def run(options: argparse.Namespace) -> int:
             from headgate.cli.options import make_policy
 
             make_policy(options)  # one that cannot be is refused before anything is called
-        if not target.upstream.url and not options.dry_run:
-            # A command takes its time to start; a server that runs takes it to answer.
-            import_module(_PRESENTING)
 
     async def talk(caller: "Caller", patience: "Patience") -> _Call:
         return await _call(caller, patience, target, tool, words, options)
@@ -185,7 +181,7 @@ async def _call(
         raise BadRequest(_refusal(name, text))
     called = asyncio.create_task(caller.call(name, text, patience.note))
     await asyncio.sleep(0)
-    import_module(_PRESENTING)
+    import_module(_PRESENTING)  # while the server is at work
     return _Call(name, arguments, text, pack, await called)
 
 
@@ -210,17 +206,17 @@ def _show(call: _Call, target: Target, options: argparse.Namespace) -> int:
     if not outcome.has_failed:
         from headgate.cli.calls.presenting import Called, present
 
-        pack, log_path = call.pack, target.config.wrapper_log
-        try:
-            policy = _policy(call, target, options)
-        except OperatorError as error:
-            if pack is None:
-                raise
-            # The tool has been called: its answer must not be lost by rules that are wrong.
-            complain(f"{error}; the pack is not used")
-            pack, policy = None, _policy(replace(call, pack=None), target, options)
-        ttl_seconds = target.config.context_protection.cursor_ttl_seconds
-        called = Called(call.tool, call.arguments, outcome.result, policy, pack, log_path, ttl_seconds)
+        config = target.config
+        called = Called(
+            call.tool,
+            call.arguments,
+            outcome.result,
+            _policy(call.tool, target, options),
+            call.pack,
+            lambda: _policy(call.tool, target, options, call.pack),
+            config.wrapper_log,
+            config.context_protection.cursor_ttl_seconds,
+        )
         return present(called, options)
     if options.raw or options.json:
         write_json(outcome.error + b"\n")
@@ -229,7 +225,7 @@ def _show(call: _Call, target: Target, options: argparse.Namespace) -> int:
     return 1
 
 
-def _policy(call: _Call, target: Target, options: argparse.Namespace) -> "Policy":
+def _policy(tool: str, target: Target, options: argparse.Namespace, pack: "Pack | None" = None) -> "Policy":
     """By the rules of the configuration and of the pack; what leads on is a command here."""
     from headgate.cli.output import READ_COMMAND
     from headgate.config.policies import make_rules
@@ -237,7 +233,7 @@ def _policy(call: _Call, target: Target, options: argparse.Namespace) -> "Policy
     protection = target.config.context_protection
     if options.model or options.family:
         protection = replace(protection, model=options.model or "", token_family=options.family)
-    one = replace(target.upstream, pack=call.pack.name if call.pack else "")
+    one = replace(target.upstream, pack=pack.name if pack else "")
     config = replace(target.config, upstreams={target.name: one}, context_protection=protection)
-    rule = make_rules(config, target.name, options.budget).of(call.tool)
+    rule = make_rules(config, target.name, options.budget).of(tool)
     return replace(rule.policy, read_tool=READ_COMMAND)

@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 from headgate.config import Config, load
 from headgate.config.declarations import Upstream
 from headgate.config.loading import unknown_variables
-from headgate.engine.policy import MIN_BUDGET
-from headgate.engine.tokens import FAMILIES
+from headgate.engine.scale import FAMILIES, MIN_BUDGET
 from headgate.errors import OperatorError
 from headgate.watch.log import LEVELS, Log
 

@@ -16,7 +16,7 @@ from headgate.cli.calls.knowing import find, pack_of
 from headgate.cli.calls.target import add_calling_options, choose
 from headgate.cli.output import Progress, write_text
 from headgate.cli.parsers import Commands
-from headgate.engine.tokens import FAMILIES
+from headgate.engine.scale import FAMILIES
 from headgate.errors import BadRequest, InputError
 
 if TYPE_CHECKING:

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 
 from headgate.cli.output import READ_COMMAND
 from headgate.engine.cursor import Binding
-from headgate.engine.policy import MIN_BUDGET, Policy
+from headgate.engine.policy import Policy
 from headgate.engine.render import AUTO, FORMS
 from headgate.engine.reply import allowance
 from headgate.engine.request import Request, parse_request
-from headgate.engine.tokens import FAMILIES, Estimator, family_of
+from headgate.engine.scale import FAMILIES, MIN_BUDGET
+from headgate.engine.tokens import Estimator, family_of
 from headgate.errors import BadRequest
 from headgate.platform import state_dir
 from headgate.protection import DEFAULT_TTL_SECONDS, Protection, ring_beside

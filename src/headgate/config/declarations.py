@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from headgate.config.options import option
-from headgate.engine.policy import MIN_BUDGET
+from headgate.engine.scale import MIN_BUDGET
 
 Switch = Literal["always", "never"]
 Form = Literal["auto", "json", "columns", "table", "lines", "bare", "toon"]

@@ -9,7 +9,8 @@ from typing import TypeVar
 from headgate.config.declarations import Config, Override, Upstream
 from headgate.config.values import Place
 from headgate.engine.policy import Policy
-from headgate.engine.tokens import DEFAULT_FAMILY, Estimator, family_of
+from headgate.engine.scale import DEFAULT_FAMILY
+from headgate.engine.tokens import Estimator, family_of
 from headgate.relay.rules import Rules, ToolRule, Words
 
 _T = TypeVar("_T")

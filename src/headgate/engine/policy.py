@@ -2,12 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Final
 
+from headgate.engine.scale import MIN_BUDGET
 from headgate.engine.tokens import Estimator
-
-MIN_BUDGET: Final = 300
-"""Below this a notice, a cursor and something to read do not fit together."""
 
 
 @dataclass(frozen=True, slots=True)

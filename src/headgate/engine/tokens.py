@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from headgate.engine.bytepairs import estimate_tokens
+from headgate.engine.scale import DEFAULT_FAMILY, FAMILIES
 from headgate.engine.vocabularies import (
     MAPPED_FAMILIES,
     SLICE_BYTES,
@@ -19,9 +20,6 @@ from headgate.engine.vocabularies import (
     count_whole,
     load_mapping,
 )
-
-FAMILIES: Final = ("claude", "claude-3", "o200k", "cl100k", "llama3", "chars4")
-DEFAULT_FAMILY: Final = "claude"  # it counts highest: for a model we do not know, the safe side
 
 # Where no vocabulary can be loaded: 99 % of documents cost no more than the table estimate times this.
 TABLE_SAFETY: Final = 1.41

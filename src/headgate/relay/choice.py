@@ -3,7 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from headgate.engine.policy import MIN_BUDGET, Policy
+from headgate.engine.policy import Policy
+from headgate.engine.scale import MIN_BUDGET
 from headgate.relay.slots import Slot, close_list, close_object, is_json
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ import argparse
 import secrets
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,7 +32,10 @@ class Called:
     result: bytes
     """As the server sent it."""
     policy: Policy
+    """By the configuration alone: enough for what fits."""
     pack: Pack | None = None
+    pack_policy: Callable[[], Policy] | None = None
+    """By the rules of the pack as well, which have to be read first."""
     wrapper_log: str = ""
     ttl_seconds: int = 600
 
@@ -136,15 +140,25 @@ def _bounded(called: Called, document: bytes, speaker: Speaker | None) -> _Shown
     from headgate.store import MemoryStore
 
     binding, wording = call_binding(called.pack, called.tool), speaker and speaker.wording
+    policy = _with_rules_of_pack(called)
     try:
-        reply = make_protection(called.policy, called.ttl_seconds).protect(
-            document, binding, time.time(), wording
-        )
+        reply = make_protection(policy, called.ttl_seconds).protect(document, binding, time.time(), wording)
     except OperatorError as error:
         # The tool has been called, and may have done something: a first page is better than nothing.
         complain(f"{error}; the rest of the answer is not kept, and its cursor leads nowhere")
-        nowhere = Protection(called.policy, KeyRing(secrets.token_bytes(32)), MemoryStore())
+        nowhere = Protection(policy, KeyRing(secrets.token_bytes(32)), MemoryStore())
         reply = nowhere.protect(document, binding, time.time(), wording)
     if reply is None:
         return _Shown(document.decode("utf-8", "surrogateescape"))
     return _Shown(reply.text, is_view=reply.record.get("format") == VIEW)
+
+
+def _with_rules_of_pack(called: Called) -> Policy:
+    """The tool has been called: its answer must not be lost by rules that are wrong."""
+    if called.pack is None or called.pack_policy is None:
+        return called.policy
+    try:
+        return called.pack_policy()
+    except OperatorError as error:
+        complain(f"{error}; the rules of the pack {called.pack.name} are not used")
+        return called.policy
