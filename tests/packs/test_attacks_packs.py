@@ -141,9 +141,9 @@ def test_an_answer_is_not_lost_by_rules_that_are_wrong(tmp_path: Path, rules: st
     (tmp_path / "rules.yaml").write_text(rules)
     code = f"PACK = Pack('toy', '', {{'echo': Tool()}}, marks={MARKS}, folder=Path({str(tmp_path)!r}))\n"
     ship(tmp_path, "toy_ruled", HEAD + code, "toy = toy_ruled:PACK")
-    answered = call(tmp_path)
-    assert answered.returncode == 0 and "long enough" in answered.stdout
-    assert "toy/rules.yaml" in answered.stderr and "the pack is not used" in answered.stderr
+    answered = call(tmp_path, json.dumps([f"item {number} is long enough" for number in range(2_000)]))
+    assert answered.returncode == 0 and "item 1 is long enough" in answered.stdout
+    assert "toy/rules.yaml" in answered.stderr and "the rules of the pack toy are not used" in answered.stderr
 
 
 def test_a_budget_of_a_pack_above_the_cap_is_refused_with_its_place(tmp_path: Path) -> None:
