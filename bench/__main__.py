@@ -1,4 +1,4 @@
-"""`make bench`: measure every bar, print it, and write docs/benchmarks.md."""
+"""`make bench`: measure every bar, print it, and write docs/benchmarks.md; `python -m bench PART…` only some of them."""
 
 import re
 import sys
