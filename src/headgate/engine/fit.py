@@ -3,10 +3,12 @@
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from headgate.engine.render import Rendered
 from headgate.engine.tokens import Estimator
+
+if TYPE_CHECKING:
+    from headgate.engine.render import Rendered
 
 _FULL: Final = 0.89
 """A page this full is not tried again with more: that would cost another rendering for little."""
@@ -25,12 +27,12 @@ Size = Callable[[int], float]
 @dataclass(frozen=True, slots=True)
 class Fitted:
     count: int
-    rendered: Rendered
+    rendered: "Rendered"
     tokens: int
 
 
 def fit(
-    render: Callable[[int], Rendered], most: int, size: Size, budget: int, estimator: Estimator
+    render: "Callable[[int], Rendered]", most: int, size: Size, budget: int, estimator: Estimator
 ) -> Fitted | None:
     """The most parts that fit, or nearly; None when not even one does."""
     best: Fitted | None = None
@@ -80,7 +82,7 @@ def _count_at(size: Size, most: int, wanted: float) -> int:
 
 
 def _probe(
-    render: Callable[[int], Rendered], most: int, size: Size, budget: int, estimator: Estimator
+    render: "Callable[[int], Rendered]", most: int, size: Size, budget: int, estimator: Estimator
 ) -> _Line:
     """What a few parts cost."""
     few = min(_PROBE, most)

@@ -1,13 +1,15 @@
 """What to do with an answer: nothing, if it fits as it is; else the mildest thing that makes it fit."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from headgate.engine import jsontext
 from headgate.engine.policy import Policy
-from headgate.engine.render import Rendered, render
 from headgate.engine.source import Focus, Source
 from headgate.engine.tokens import Estimator
+
+if TYPE_CHECKING:
+    from headgate.engine.render import Rendered
 
 BEST_SAVING: Final = 6
 """No form has been seen to shrink JSON by more than this factor; beyond it, rendering the whole is not tried."""
@@ -27,7 +29,7 @@ class Pass:
 class Rerender:
     """It fits in another, lossless form: nothing is held back."""
 
-    rendered: Rendered
+    rendered: "Rendered"
     tokens: int
     budget: int
 
@@ -73,7 +75,7 @@ def decide(source: Source, policy: Policy) -> Plan:
     if tokens <= budget:
         return (_compact(source, budget, policy) if policy.compact else None) or Pass(tokens)
     if source.is_json and tokens <= budget * BEST_SAVING:
-        rendered = render(jsontext.canonical(source.data), policy.form, policy.estimator)
+        rendered = _rendered(source, policy)
         if (cost := policy.estimator.ceiling(rendered.text)) <= budget - NOTICE_ALLOWANCE:
             return Rerender(rendered, cost, budget)
     return decide_oversized(source, policy)
@@ -83,10 +85,17 @@ def _compact(source: Source, budget: int, policy: Policy) -> Rerender | None:
     """A cheaper form of what would fit as it is, if it is worth a change."""
     if not source.is_json:
         return None
-    rendered = render(jsontext.canonical(source.data), policy.form, policy.estimator)
+    rendered = _rendered(source, policy)
     cost = policy.estimator.ceiling(rendered.text)
     worth = is_worth(cost, policy.estimator.ceiling(source.data))
     return Rerender(rendered, cost, budget) if worth and cost <= budget - NOTICE_ALLOWANCE else None
+
+
+def _rendered(source: Source, policy: Policy) -> "Rendered":
+    # The forms are loaded where one is written: an answer in the words of a pack needs none.
+    from headgate.engine.render import render
+
+    return render(jsontext.canonical(source.data), policy.form, policy.estimator)
 
 
 def is_worth(cost: int, whole: int) -> bool:

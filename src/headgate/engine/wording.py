@@ -8,7 +8,6 @@ from headgate.engine.fit import fit
 from headgate.engine.jsontext import Children
 from headgate.engine.plan import surely_fits
 from headgate.engine.policy import Policy
-from headgate.engine.render import Rendered
 from headgate.engine.source import Focus, Source
 
 VIEW: Final = "view"
@@ -56,6 +55,8 @@ def word_page(
     source: Source, wording: Wording, start: int, limit: int, room: int, policy: Policy
 ) -> Worded | None:
     """As many items of the list an answer is about as fit, from `start` on, inside what stands around the list."""
+    from headgate.engine.render import Rendered
+
     focus = source.focus if source.is_json else None
     children = _items(source, focus) if focus else None
     if focus is None or not children or start >= len(children):

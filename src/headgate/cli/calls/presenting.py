@@ -12,10 +12,8 @@ from headgate.cli import complain, printable
 from headgate.cli.calls.answer import Answer, read_answer
 from headgate.cli.calls.speaking import Speaker
 from headgate.cli.output import for_terminal, write_json, write_text
-from headgate.cli.savings.metrics import append, measure
 from headgate.engine import jsontext, plan
 from headgate.engine.policy import Policy
-from headgate.engine.render import render
 from headgate.engine.source import Source
 from headgate.engine.wording import VIEW, word_all
 from headgate.errors import OperatorError
@@ -75,6 +73,8 @@ def _tell_metrics(
 ) -> None:
     if not options.metrics and not options.metrics_file:
         return
+    from headgate.cli.savings.metrics import append, measure
+
     elapsed_ms = (time.perf_counter() - started) * 1_000
     measurement = measure(called.tool, document, shown, elapsed_ms, called.policy.estimator)
     if options.metrics:
@@ -125,6 +125,8 @@ def _best(source: Source, budget: int, policy: Policy) -> _Shown | None:
         return None
     text = source.data.decode("utf-8", "surrogateescape").rstrip("\n")
     if source.is_json:
+        from headgate.engine.render import render
+
         text = render(jsontext.canonical(source.data), policy.form, policy.estimator).text
     estimator = policy.estimator
     fits = plan.surely_fits(text, budget, estimator) or estimator.ceiling(text) <= budget
