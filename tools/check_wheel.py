@@ -33,6 +33,8 @@ def main() -> None:
         out = call(python, "-m", "headgate", "demo", cwd=home)
         if "exact" not in out or "NOT" in out:
             sys.exit(f"the installed wheel's demo said:\n{out}")
+        # The pack is found by its entry point, and its rules and samples are in the wheel.
+        call(python, "-m", "headgate", "measure", cwd=home)
         call(
             python,
             "-c",
