@@ -1,24 +1,11 @@
 """The stand-in for Hostaway's API over real sockets: tokens, pages, limits, refusals, and the same data each time."""
 
-from collections.abc import Iterator
 from urllib.parse import urlencode
 
 import pytest
 
 from headgate.testing.hostaway import sandbox
-from tests.hostaway.test_sandbox_asking import CREDENTIALS, SMALL, Caller, Json, ids, process
-
-
-@pytest.fixture(scope="module")
-def signed_in() -> Iterator[Caller]:
-    with sandbox(**SMALL) as started:
-        yield Caller(started.url).sign_in()
-
-
-@pytest.fixture
-def caller(signed_in: Caller) -> Caller:
-    signed_in.control("/reset")
-    return signed_in
+from tests.hostaway.asking import CREDENTIALS, SMALL, Caller, Json, ids, process
 
 
 def test_credentials_give_a_token_that_opens_the_api(caller: Caller) -> None:

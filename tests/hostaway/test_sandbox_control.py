@@ -2,7 +2,6 @@
 
 import json
 import socket
-from collections.abc import Iterator
 from contextlib import ExitStack
 from http.client import IncompleteRead, RemoteDisconnected
 from urllib.parse import urlsplit
@@ -11,19 +10,7 @@ import pytest
 
 from headgate.testing.hostaway import sandbox
 from headgate.testing.hostaway.faults import LEAK
-from tests.hostaway.test_sandbox_asking import PATIENCE, SMALL, Caller, Json, ids
-
-
-@pytest.fixture(scope="module")
-def signed_in() -> Iterator[Caller]:
-    with sandbox(**SMALL) as started:
-        yield Caller(started.url).sign_in()
-
-
-@pytest.fixture
-def caller(signed_in: Caller) -> Caller:
-    signed_in.control("/reset")
-    return signed_in
+from tests.hostaway.asking import PATIENCE, SMALL, Caller, Json, ids
 
 
 def waiting(caller: Caller, path: str) -> socket.socket:

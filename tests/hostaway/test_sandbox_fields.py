@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from headgate.testing.hostaway import sandbox
-from tests.hostaway.test_sandbox_asking import Caller
+from tests.hostaway.asking import Caller
 
 
 def names(text: str) -> set[str]:

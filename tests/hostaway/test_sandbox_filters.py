@@ -3,26 +3,12 @@
 import csv
 import io
 import json
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
-from headgate.testing.hostaway import sandbox
-from tests.hostaway.test_sandbox_asking import SMALL, Caller, Json, ids
-
-
-@pytest.fixture(scope="module")
-def signed_in() -> Iterator[Caller]:
-    with sandbox(**SMALL) as started:
-        yield Caller(started.url).sign_in()
-
-
-@pytest.fixture
-def caller(signed_in: Caller) -> Caller:
-    signed_in.control("/reset")
-    return signed_in
+from tests.hostaway.asking import Caller, Json, ids
 
 
 def report(caller: Caller, kind: str, **asked: str) -> Any:

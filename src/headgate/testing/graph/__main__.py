@@ -6,6 +6,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from headgate.testing.flags import count, seconds
 from headgate.testing.graph.generation import DEFAULT_NOW, Size
 from headgate.testing.graph.graph import DEFAULT_SEED, Graph
 from headgate.testing.graph.pacing import Pace
@@ -42,33 +43,19 @@ def _parser() -> argparse.ArgumentParser:
     add, size = parser.add_argument, Size()
     add("--http", type=int, metavar="PORT", help="serve Streamable HTTP at /mcp; 0 for a free port")
     add("--host", default="127.0.0.1", help="the address to listen at (%(default)s)")
-    add("--nodes", type=_count, default=size.nodes, help="entities to make up (%(default)s)")
-    add("--facts", type=_count, default=size.facts, help="facts to make up (%(default)s)")
-    add("--episodes", type=_count, default=size.episodes, help="episodes to make up (%(default)s)")
+    add("--nodes", type=count, default=size.nodes, help="entities to make up (%(default)s)")
+    add("--facts", type=count, default=size.facts, help="facts to make up (%(default)s)")
+    add("--episodes", type=count, default=size.episodes, help="episodes to make up (%(default)s)")
     add("--seed", type=int, default=DEFAULT_SEED, help="another seed, another graph (%(default)s)")
     add(
         "--now", type=_moment, default=DEFAULT_NOW, help="the moment the data ends at, ISO 8601 (%(default)s)"
     )
     add("--database", type=Path, metavar="FILE", help="keep the graph here; it is filled when it is new")
     add("--embeddings", action="store_true", help="answer with vectors among the attributes")
-    add("--delay", type=_seconds, default=0.0, metavar="SECONDS", help="answer calls after so long")
+    add("--delay", type=seconds, default=0.0, metavar="SECONDS", help="answer calls after so long")
     add("--old-names", action="store_true", help="the names that tools had in earlier servers")
     add("--not-initialized", action="store_true", help="answer calls as a server that has no database")
     return parser
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise ValueError(text)
-    return number
-
-
-def _seconds(text: str) -> float:
-    seconds = float(text)
-    if not 0 <= seconds < float("inf"):
-        raise ValueError(text)
-    return seconds
 
 
 def _moment(text: str) -> datetime:

@@ -4,6 +4,7 @@ import argparse
 from contextlib import suppress
 from datetime import datetime
 
+from headgate.testing.flags import count, seconds
 from headgate.testing.hostaway.server import run
 from headgate.testing.hostaway.settings import Settings
 
@@ -32,40 +33,24 @@ def _parser() -> argparse.ArgumentParser:
     add, usual = parser.add_argument, Settings()
     add("--port", type=int, default=0, help="0 for a free one (%(default)s)")
     add("--host", default="127.0.0.1", help="the address to listen at (%(default)s)")
-    add("--listings", type=_count, default=usual.listings, help="to make up (%(default)s)")
-    add("--reservations", type=_count, default=usual.reservations, help="to make up (%(default)s)")
+    add("--listings", type=count, default=usual.listings, help="to make up (%(default)s)")
+    add("--reservations", type=count, default=usual.reservations, help="to make up (%(default)s)")
     add("--seed", type=int, default=usual.seed, help="another seed, other records (%(default)s)")
     add("--now", type=_moment, default=usual.now, help="when the newest reservation was made (%(default)s)")
-    add("--delay", type=_seconds, default=0.0, metavar="SECONDS", help="from a request to its answer")
+    add("--delay", type=seconds, default=0.0, metavar="SECONDS", help="from a request to its answer")
     add("--account-id", type=int, default=usual.account_id, help="client_id (%(default)s)")
     add("--secret", default=usual.secret, help="client_secret (%(default)s)")
-    add("--token-seconds", type=_seconds, default=usual.token_seconds, help="a token's life (%(default)s)")
-    add("--rate-ip", type=_count, default=usual.rate_ip, help="requests of an address, 0: any (%(default)s)")
-    add(
-        "--rate-account", type=_count, default=usual.rate_account, help="of the account, 0: any (%(default)s)"
-    )
+    add("--token-seconds", type=seconds, default=usual.token_seconds, help="a token's life (%(default)s)")
+    add("--rate-ip", type=count, default=usual.rate_ip, help="requests of an address, 0: any (%(default)s)")
+    add("--rate-account", type=count, default=usual.rate_account, help="of the account, 0: any (%(default)s)")
     add(
         "--rate-window",
-        type=_seconds,
+        type=seconds,
         default=usual.rate_window_seconds,
         help="in so many seconds (%(default)s)",
     )
     add("--control", action="store_true", help="serve /control: faults, new reservations, what was asked")
     return parser
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise ValueError(text)
-    return number
-
-
-def _seconds(text: str) -> float:
-    seconds = float(text)
-    if not 0 <= seconds < float("inf"):
-        raise ValueError(text)
-    return seconds
 
 
 def _moment(text: str) -> datetime:
