@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     reply = protection.read(options.cursor, binding, request, time.time(), wording)
     print_reply(reply, as_json=options.json)
     if speaker:
-        speaker.remember()
+        speaker.remember(reply.text)
     return 0
 
 

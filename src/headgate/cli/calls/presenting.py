@@ -108,8 +108,7 @@ def _shown(called: Called, document: bytes) -> _Shown:
         or _bounded(called, document, speaker)
     )
     if speaker and shown.is_view:
-        speaker.remember()
-        return replace(shown, is_shortened=speaker.has_shortened)
+        return replace(shown, is_shortened=speaker.remember(shown.text))
     return shown
 
 

@@ -24,7 +24,8 @@ class Speaker:
         self._pack, self._tool, self._arguments = pack, tool, arguments or {}
         self._log_path = Path(log_path) if log_path else state_dir() / NAME
         self._book = book_of(pack)
-        self._shortened: dict[str, None] = {}
+        self._shortened: dict[str, str] = {}
+        """By whole ids; also those of texts that were tried and not shown."""
         self._troubles: set[str] = set()
         self._now = datetime.now(UTC)
 
@@ -34,22 +35,21 @@ class Speaker:
         def note_and_shorten(whole: str) -> str:
             short = shorten(whole)
             if short != whole:
-                self._shortened[whole] = None
+                self._shortened[whole] = short
             return short
 
         scene = Scene(self._arguments, self._now, note_and_shorten, first, total)
         return write(self._pack, self._tool, document, scene, self._note)
 
-    @property
-    def has_shortened(self) -> bool:
-        return bool(self._shortened)
-
-    def remember(self) -> None:
-        """Short ids are of use only if the next command knows them; that they cannot be kept costs nobody the answer."""
+    def remember(self, shown: str) -> bool:
+        """The ids of the text that is shown, for the next command; whether there are any. That they cannot be kept costs
+        nobody the answer."""
+        printed = [whole for whole, short in self._shortened.items() if short in shown]
         try:
-            self._book.remember(self._shortened)
+            self._book.remember(printed)
         except OperatorError as error:
             complain(f"short ids will not be known to the next command: {error}")
+        return bool(printed)
 
     def _note(self, trouble: Trouble) -> None:
         if trouble.error in self._troubles:
