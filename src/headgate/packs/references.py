@@ -1,14 +1,13 @@
 """Short ids: the last characters of a UUID, as many as tell it from the others, and back."""
 
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from headgate.errors import BadRequest, OperatorError
-from headgate.platform import make_private_dir, write_private
+from headgate.errors import BadRequest
+from headgate.platform import append_private, make_private_dir, write_private
 
 LEAST_CHARS: Final = 8
 _UUID: Final = re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b")
@@ -75,15 +74,7 @@ class ReferenceBook:
             write_private(self._path, _written(self.ids))
             self._lines = len(self.ids)
         else:
-            self._append(_written(seen))
-
-    def _append(self, data: bytes) -> None:
-        try:
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            with os.fdopen(descriptor, "ab", buffering=0) as file:
-                file.write(data)
-        except OSError as error:
-            raise OperatorError(f"{self._path}: cannot be written: {error.strerror}") from None
+            append_private(self._path, _written(seen))
 
     def resolve(self, value: Any) -> Any:
         """The whole id for a short one; in lists as well. Whatever does not look like one stays as it is."""

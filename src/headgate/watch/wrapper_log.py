@@ -1,13 +1,12 @@
 """Where formatters that failed are written down, for whoever looks after them (W-R2)."""
 
 import json
-import os
 import time
 from pathlib import Path
 from typing import Any, Final
 
 from headgate.errors import OperatorError
-from headgate.platform import make_private_dir
+from headgate.platform import append_private, make_private_dir
 
 _MAX_BYTES: Final = 1 << 20
 NAME: Final = "wrapper.log"
@@ -22,8 +21,6 @@ def note_failure(path: Path, fields: dict[str, Any]) -> None:
             make_private_dir(path.parent)
         if path.exists() and path.stat().st_size > _MAX_BYTES:
             path.replace(path.with_name(path.name + ".1"))
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        with os.fdopen(descriptor, "ab") as file:
-            file.write(line.encode("utf-8", "replace"))
     except OSError as error:
         raise OperatorError(f"{path}: cannot be written: {error.strerror}") from None
+    append_private(path, line.encode("utf-8", "replace"))

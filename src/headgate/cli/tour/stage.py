@@ -68,9 +68,9 @@ class Stage:
         lines = textwrap.wrap(text, self.width)
         write_text("\n" + "".join(f"{self._in(_BOLD, line)}\n" for line in lines) + "\n")
 
-    def say(self, text: str, hanging: str = "") -> None:
+    def say(self, text: str) -> None:
         """Our own words: wrapped, with the numbers that matter in colour."""
-        for line in textwrap.wrap(text, self.width, subsequent_indent=hanging, break_on_hyphens=False):
+        for line in textwrap.wrap(text, self.width, break_on_hyphens=False):
             write_text(self._coloured(line.replace("\u00a0", " ")) + "\n")
 
     def row(self, line: str) -> None:
