@@ -4,11 +4,12 @@ import os
 import secrets
 from base64 import b64decode
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from headgate.engine.cursor import Binding, Cursor, KeyRing, check_key, peek
+from headgate.engine.filling import Filling, Fillings, items_needed
 from headgate.engine.gate import Gate
 from headgate.engine.policy import Policy
 from headgate.engine.reply import Reply
@@ -35,19 +36,27 @@ class Protection:
     ring: KeyRing
     store: SnapshotStore
     ttl_seconds: int = DEFAULT_TTL_SECONDS
+    fillings: Fillings = field(default_factory=Fillings)
 
     def protect(
-        self, data: bytes, binding: Binding, now: float, wording: Wording | None = None
+        self,
+        data: bytes,
+        binding: Binding,
+        now: float,
+        wording: Wording | None = None,
+        filling: Filling | None = None,
     ) -> Reply | None:
         """The bounded first reply to an answer; None when it fits and goes out as it is."""
-        source = Source(data)
-        held = _Holding(self, binding, source, now)
+        held = self.hold(data, binding, now, filling)
+        source = held.source
+        if source.is_beginning:
+            wording = None  # a pack words whole answers
         try:
             return Gate(source, self.policy, held.issue, wording=wording).first()
         except Exception:  # noqa: BLE001  # whatever we got wrong, the answer stays bounded and within reach
             return self._last_resort(source, held)
 
-    def _last_resort(self, source: Source, held: "_Holding") -> Reply | None:
+    def _last_resort(self, source: Source, held: "Holding") -> Reply | None:
         """The answer as plain text in chunks: no judgement about what it is, and so none that can fail."""
         plain = replace(self.policy, highlights=False)
         reply = Gate(
@@ -56,16 +65,29 @@ class Protection:
         return reply and replace(reply, record=reply.record | {"degraded": True})
 
     def holding(
-        self, binding: Binding, now: float, wording: Wording | None = None
+        self, binding: Binding, now: float, wording: Wording | None = None, filling: Filling | None = None
     ) -> "Callable[[bytes, Policy], Reply | None]":
         """`protect` for one caller and tool, within whatever policy an answer needs."""
-        return lambda data, policy: replace(self, policy=policy).protect(data, binding, now, wording)
+
+        def protect(data: bytes, policy: Policy) -> Reply | None:
+            growing = filling if filling is not None and filling.data == data else None
+            return replace(self, policy=policy).protect(data, binding, now, wording, growing)
+
+        return protect
+
+    def hold(self, data: bytes, binding: Binding, now: float, filling: Filling | None = None) -> "Holding":
+        """`filling`: where the answer's list goes on upstream."""
+        if filling is None or filling.is_complete:
+            return Holding(self, binding, Source(data), now)
+        snapshot = secrets.token_bytes(8)  # another answer may begin with the same items, and go on otherwise
+        held = Holding(self, binding, Source(data, expected=filling.total), now, snapshot)
+        self.fillings.add(binding.principal, snapshot, filling, now + self.ttl_seconds)
+        return held
 
     def select(self, data: bytes, binding: Binding, request: Request, now: float) -> Reply:
         """A reply to a request about an answer that is not held yet."""
-        source = Source(data)
-        held = _Holding(self, binding, source, now)
-        return Gate(source, self.policy, held.issue).read(FOCUS, Position(0), request)
+        held = self.hold(data, binding, now)
+        return Gate(held.source, self.policy, held.issue).read(FOCUS, Position(0), request)
 
     def read(
         self,
@@ -75,10 +97,28 @@ class Protection:
         now: float,
         wording: Wording | None = None,
     ) -> Reply:
+        held, view, position = self.opened(cursor_text, binding, now)
+        return Gate(held.source, self.policy, held.issue, wording=wording).read(view, position, request)
+
+    def opened(self, cursor_text: str, binding: Binding, now: float) -> "tuple[Holding, View, Position]":
+        """What a cursor leads to: a held answer, how it is looked at, and where to go on."""
         cursor, source = self._held(cursor_text, binding, now)
         view = self._view(cursor, binding)
-        held = _Holding(self, binding, source, now, cursor.snapshot)
-        return Gate(source, self.policy, held.issue, wording=wording).read(view, cursor.position, request)
+        return Holding(self, binding, source, now, cursor.snapshot), view, cursor.position
+
+    def filling(self, cursor_text: str, binding: Binding, now: float) -> Filling | None:
+        """What is still being filled of the answer that a cursor leads to; None if all of it is here."""
+        cursor = self.ring.unseal(cursor_text, binding, int(now // 60))
+        found = self.fillings.of(binding.principal, cursor.snapshot, now)
+        return None if found is None or found.is_complete else found
+
+    async def fill(self, cursor_text: str, binding: Binding, request: Request, now: float) -> None:
+        """Have as much of an answer here as a reading of it needs. UpstreamError if that cannot be had."""
+        filling = self.filling(cursor_text, binding, now)
+        if filling is not None:
+            held, view, position = self.opened(cursor_text, binding, now)
+            limit = request.limit or view.limit or self.policy.page_size
+            await filling.reach(items_needed(held.source, view, position, request, limit))
 
     def section(self, cursor_text: str, binding: Binding, path: str, now: float) -> bytes:
         """What a path leads to in a held answer, as it was sent."""
@@ -90,6 +130,10 @@ class Protection:
         source = self.store.get(binding.principal, cursor.snapshot, int(now // 60))
         if source is None:
             raise CursorError
+        filling = self.fillings.of(binding.principal, cursor.snapshot, now)
+        if filling is not None and (len(filling.data), filling.total) != (len(source.data), source.expected):
+            source = Source(filling.data, expected=filling.total)
+            self.store.grow(binding.principal, cursor.snapshot, source)
         return cursor, source
 
     def owner(self, cursor_text: str, principal: str, upstream: str) -> Binding:
@@ -109,7 +153,7 @@ class Protection:
         return View.unpack(packed)
 
 
-class _Holding:
+class Holding:
     """One answer on its way into the store; it gets there with its first cursor."""
 
     def __init__(
@@ -117,7 +161,7 @@ class _Holding:
     ) -> None:
         self._protection = protection
         self._binding = binding
-        self._source = source
+        self.source = source
         self._now = now
         self._snapshot = snapshot
 
@@ -126,8 +170,8 @@ class _Holding:
         # Rounded up to the minute: a cursor lives at least its time, and its text changes once a minute only.
         expires = int(-(-(self._now + protection.ttl_seconds) // 60))
         if not self._snapshot:
-            self._snapshot = protection.ring.snapshot_id(self._source.data, self._binding)
-        protection.store.put(principal, self._snapshot, self._source, expires, int(self._now // 60))
+            self._snapshot = protection.ring.snapshot_id(self.source.data, self._binding)
+        protection.store.put(principal, self._snapshot, self.source, expires, int(self._now // 60))
         protection.store.put_view(principal, self._snapshot, _TOOL, self._binding.tool.encode())
         view = self._with_choices(view)
         key = b"" if view == WHOLE else view.key()

@@ -49,9 +49,9 @@ def _first_page(frame: Frame, focus: Focus, budget: int) -> Reply:
     found = _fit_page(frame, focus, children, room) if children else None
     if children is None or found is None:
         return _preview(frame, focus, budget)
-    total = len(children)
+    total = frame.source.count(focus.node, children)
     base = 0 if focus.node == frame.source.root else focus.node.start
-    following = Position(children.starts[found.count] - base) if found.count < total else None
+    following = Position(children.starts[found.count] - base) if found.count < len(children) else None
     part = Part(
         "items", frame.base + focus.pointer, 0, found.count, total, found.rendered.text, found.rendered.form,
         found.tokens, following,

@@ -48,9 +48,16 @@ class Frame:
 
     @property
     def total_tokens(self) -> int:
-        return self.source.tokens(self.policy.estimator)
+        """Of all there is: where only the beginning is here, the rest is taken to be like it."""
+        tokens = self.source.tokens(self.policy.estimator)
+        if not self.source.is_beginning:
+            return tokens
+        children = self.source.open(self.source.focus.node)
+        return tokens * self.source.expected // max(len(children or ()), 1)
 
     def total(self) -> dict[str, Any]:
+        if self.source.is_beginning:
+            return {"tokens": self.total_tokens}
         return {"tokens": self.total_tokens, "bytes": len(self.source.data)}
 
     def budget(self, view: View) -> int:

@@ -70,6 +70,8 @@ Plan = Pass | Reduction
 
 
 def decide(source: Source, policy: Policy) -> Plan:
+    if source.is_beginning:
+        return decide_oversized(source, policy)
     budget = budget_for(source, policy)
     tokens = measure(source, budget, policy)
     if tokens <= budget:

@@ -91,14 +91,15 @@ def select_fields(source: Source, view: View, start: int, limit: int, room: int,
         )
     missing = [name for name in view.fields if not _occurs(name, found, source.data)]
     last = start + made.count
+    total = max(len(items), source.expected)
     what = "chosen fields" if view.fields else _left_out(policy)
     return Selection(
         kind="page" if is_list else "object",
-        label=f"items {start + 1:,}-{last:,} of {len(items):,}, {what}" if is_list else what,
+        label=f"items {start + 1:,}-{last:,} of {total:,}, {what}" if is_list else what,
         text=made.rendered.text,
         form=made.rendered.form,
         tokens=made.tokens,
-        total={"items": len(items)},
+        total={"items": total},
         shown={"items": made.count},
         following=last if last < len(items) else None,
         missing=missing,

@@ -76,9 +76,11 @@ def step_into(children: Children, index: int) -> Step:
 
 
 class Source:
-    def __init__(self, data: bytes, opened: Children | None = None) -> None:
+    def __init__(self, data: bytes, opened: Children | None = None, expected: int = 0) -> None:
         """`opened`: the children of the root, where they are known already."""
         self.data = data
+        self.expected = expected
+        """Items of the dominant list in all, where it goes on upstream and only its beginning is here."""
         self.root = Node(0, len(data))
         self._opened: dict[int, Children | None] = {0: opened} if opened is not None else {}
         self._texts: dict[int, Source] = {}
@@ -146,6 +148,16 @@ class Source:
             node, pointer = child, pointer + pointer_step(children, heaviest)
         return Focus(node, pointer)
 
+    @property
+    def is_beginning(self) -> bool:
+        """Whether more of it is still to come."""
+        children = self.open(self.focus.node) if self.expected and self.is_json else None
+        return children is not None and len(children) < self.expected
+
+    def count(self, node: Node, children: Children) -> int:
+        """How many children there are in all, those to come included."""
+        return max(len(children), self.expected if node == self.focus.node else 0)
+
     def head(self, node: Node) -> bytes:
         """The first byte of a value, which tells its kind."""
         return self.data[node.start : node.start + 1]
@@ -190,7 +202,8 @@ class Source:
         if node.start not in self._inner:
             children = self.open(node)
             known = None if children is None else children.shifted(-node.start)
-            self._inner[node.start] = Source(self.raw(node), known)
+            expected = self.expected if node == self.focus.node else 0
+            self._inner[node.start] = Source(self.raw(node), known, expected)
         return self._inner[node.start]
 
     def resolve(self, pointer: str) -> Node:

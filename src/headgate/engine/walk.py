@@ -105,7 +105,7 @@ class Walker:
         following = self._after(place, place.index + found.count)
         kind = "items" if children.keys is None else "members"
         return Part(
-            kind, self.base + place.pointer, place.index, found.count, len(children),
+            kind, self.base + place.pointer, place.index, found.count, self.source.count(place.parent, children),
             found.rendered.text, found.rendered.form, found.tokens, following, steps=place.steps,
         )  # fmt: skip
 

@@ -31,6 +31,10 @@ class SnapshotStore(Protocol):
         """Hold an answer; False if it is larger than a principal may hold."""
         ...
 
+    def grow(self, principal: str, snapshot: bytes, source: Source) -> None:
+        """More of a held answer has come: what was there before stands where it stood."""
+        ...
+
     def get(self, principal: str, snapshot: bytes, now_minute: int) -> Source | None: ...
 
     def put_view(self, principal: str, snapshot: bytes, key: bytes, view: bytes) -> None:

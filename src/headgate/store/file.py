@@ -59,6 +59,13 @@ class FileStore:
         self._evict(home)
         return True
 
+    def grow(self, principal: str, snapshot: bytes, source: Source) -> None:
+        entry = self._find(principal, snapshot)
+        if entry is not None:
+            write_private(entry.path, source.data)
+            self._last = (entry.path, source)
+            self._evict(entry.path.parent)
+
     def get(self, principal: str, snapshot: bytes, now_minute: int) -> Source | None:
         entry = self._find(principal, snapshot)
         if entry is None:

@@ -44,6 +44,16 @@ class MemoryStore:
             self._evict(principal)
         return True
 
+    def grow(self, principal: str, snapshot: bytes, source: Source) -> None:
+        with self._lock:
+            held = self._held.get((principal, snapshot))
+            if held is None:
+                return
+            self._bytes_of[principal] += len(source.data) - len(held.source.data)
+            held.source = source
+            self._held.move_to_end((principal, snapshot))
+            self._evict(principal)
+
     def get(self, principal: str, snapshot: bytes, now_minute: int) -> Source | None:
         with self._lock:
             held = self._held.get((principal, snapshot))

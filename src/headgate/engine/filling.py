@@ -1,0 +1,86 @@
+"""Lists that go on upstream: only their beginning is here, and a reading says how much of them it needs."""
+
+from bisect import bisect_right
+from threading import Lock
+from typing import Protocol
+
+from headgate.engine.request import Request
+from headgate.engine.source import Position, Source, pointer_steps
+from headgate.engine.view import View
+
+
+class Filling(Protocol):
+    """What has come of a list so far, and more of it on demand."""
+
+    @property
+    def data(self) -> bytes:
+        """The JSON document. Its list stands last in it and grows at its end: all before stays where it is."""
+        ...
+
+    @property
+    def total(self) -> int:
+        """Items in all."""
+        ...
+
+    @property
+    def held(self) -> int: ...
+
+    @property
+    def is_complete(self) -> bool: ...
+
+    async def reach(self, count: int) -> None:
+        """Until so many items are here, or all. UpstreamError if they cannot be had."""
+        ...
+
+
+class Fillings:
+    """By whom and what they were begun for, as long as their cursors are valid."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, bytes], tuple[float, Filling]] = {}
+        self._lock = Lock()
+
+    def add(self, principal: str, snapshot: bytes, filling: Filling, until: float) -> None:
+        with self._lock:
+            self._known[principal, snapshot] = (until, filling)
+
+    def of(self, principal: str, snapshot: bytes, now: float) -> Filling | None:
+        with self._lock:
+            for key in [key for key, (until, _) in self._known.items() if until + _MARGIN_SECONDS < now]:
+                del self._known[key]
+            found = self._known.get((principal, snapshot))
+            return found[1] if found else None
+
+
+_MARGIN_SECONDS = 60
+"""A cursor's end is rounded up to the minute."""
+
+
+def items_needed(source: Source, view: View, position: Position, request: Request, limit: int) -> int:
+    """How many items must be here for a reply, and one more: then its cursor leads to something that is here."""
+    if request.search or view.search:
+        return source.expected  # whoever searches wants to know that there is no other
+    pages = request.pages[1] if request.pages else 1
+    if request.path is not None:
+        return _index_in(source, request.path) + 1
+    if view.scope == "path" or (view.scope == "walk" and view.path):
+        return _index_in(source, view.path) + 1
+    if request.fields or request.pages:
+        return pages * limit + 1
+    at = position.node if view.is_selection else _index_at(source, view, position)
+    return at + limit + 1
+
+
+def _index_at(source: Source, view: View, position: Position) -> int:
+    """Which item of the list a walk goes on at."""
+    focus = source.focus.node
+    children = source.open(focus)
+    begin = 0 if view.scope == "whole" or focus == source.root else focus.start
+    return max(bisect_right(children.starts, begin + position.node) - 1, 0) if children else 0
+
+
+def _index_in(source: Source, path: str) -> int:
+    """Which item of the list a path leads into; 0 if into none."""
+    steps, before = pointer_steps(path), pointer_steps(source.focus.pointer)
+    inside = steps[len(before) :] if steps[: len(before)] == before else []
+    return int(inside[0]) if inside and inside[0].isdecimal() and len(inside[0]) < 10 else 0
