@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from headgate.engine.cursor import Binding, Cursor, KeyRing, check_key, peek
-from headgate.engine.filling import Filling, Fillings, items_needed
+from headgate.engine.filling import Filling, items_needed
 from headgate.engine.gate import Gate
 from headgate.engine.policy import Policy
 from headgate.engine.reply import Reply
@@ -20,6 +20,7 @@ from headgate.engine.wording import Wording
 from headgate.errors import CursorError, OperatorError
 from headgate.platform import create_private, is_private, make_private_dir
 from headgate.store import SnapshotStore
+from headgate.store.fillings import Fillings
 
 KEY_VARIABLE: Final = "HEADGATE_CURSOR_KEY"
 DEFAULT_TTL_SECONDS: Final = 600

@@ -9,8 +9,8 @@ from typing import Final
 from headgate.app.tasks import Tasks
 from headgate.back.channel import Channel, Connect, Listener
 from headgate.back.revival import Revival
-from headgate.errors import UpstreamError
-from headgate.relay.actions import Action, Greeted, Line, Note, ToClient, ToUpstream, Work
+from headgate.errors import ClientError, UpstreamError
+from headgate.relay.actions import Action, Greeted, Line, Note, ToClient, ToUpstream, Wait, Work
 from headgate.relay.session import Session
 from headgate.watch.log import Log
 
@@ -118,6 +118,8 @@ class Link:
                 self._log.write(action.event, {"upstream": self._name} | action.fields, action.level)
             elif isinstance(action, Work):
                 self._work(action, line, failing)
+            elif isinstance(action, Wait):
+                self._tasks.start(self._wait(action, line, failing))
             else:
                 self._note_greeting(action)
 
@@ -133,6 +135,16 @@ class Link:
             self.do(await asyncio.get_running_loop().run_in_executor(None, work.run))
         except Exception as error:  # noqa: BLE001  # one message must not cost the session its life
             self._log.write("internal_error", {"side": "work", "error": repr(error)[:200]}, "error")
+            self.do(failing(line, "Headgate failed on this message; its log says why"))
+
+    async def _wait(self, wait: Wait, line: Line, failing: _Failing) -> None:
+        try:
+            await wait.until()
+            self.do(wait.then(), line, failing)
+        except (UpstreamError, ClientError) as error:
+            self.do(wait.failed(str(error)))
+        except Exception as error:  # noqa: BLE001  # one message must not cost the session its life
+            self._log.write("internal_error", {"side": "wait", "error": repr(error)[:200]}, "error")
             self.do(failing(line, "Headgate failed on this message; its log says why"))
 
     def _note_greeting(self, greeted: Greeted) -> None:

@@ -1,7 +1,6 @@
 """Lists that go on upstream: only their beginning is here, and a reading says how much of them it needs."""
 
 from bisect import bisect_right
-from threading import Lock
 from typing import Protocol
 
 from headgate.engine.request import Request
@@ -31,29 +30,6 @@ class Filling(Protocol):
     async def reach(self, count: int) -> None:
         """Until so many items are here, or all. UpstreamError if they cannot be had."""
         ...
-
-
-class Fillings:
-    """By whom and what they were begun for, as long as their cursors are valid."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, bytes], tuple[float, Filling]] = {}
-        self._lock = Lock()
-
-    def add(self, principal: str, snapshot: bytes, filling: Filling, until: float) -> None:
-        with self._lock:
-            self._known[principal, snapshot] = (until, filling)
-
-    def of(self, principal: str, snapshot: bytes, now: float) -> Filling | None:
-        with self._lock:
-            for key in [key for key, (until, _) in self._known.items() if until + _MARGIN_SECONDS < now]:
-                del self._known[key]
-            found = self._known.get((principal, snapshot))
-            return found[1] if found else None
-
-
-_MARGIN_SECONDS = 60
-"""A cursor's end is rounded up to the minute."""
 
 
 def items_needed(source: Source, view: View, position: Position, request: Request, limit: int) -> int:

@@ -1,6 +1,6 @@
 """What a session tells its driver to do."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 Line = bytes | bytearray
@@ -46,15 +46,38 @@ class Work(NamedTuple):
         return self.size <= _QUICK_BYTES
 
 
-Action = ToUpstream | ToClient | Note | Greeted | Work
+class Wait(NamedTuple):
+    """Something has to be fetched first, which is not the session's to fetch."""
+
+    until: Callable[[], Awaitable[None]]
+    """UpstreamError or BadRequest if it cannot be had."""
+    then: "Callable[[], list[Action]]"
+    failed: "Callable[[str], list[Action]]"
+    """What to do instead, given why."""
+
+
+Action = ToUpstream | ToClient | Note | Greeted | Work | Wait
 
 
 def settled(actions: Sequence[Action]) -> list[Action]:
-    """The same, with all work done."""
+    """The same, with all work done; what is waited for is left to the driver."""
     if not any(isinstance(action, Work) for action in actions):
         return list(actions)
     return [
         done
         for action in actions
         for done in (settled(action.run()) if isinstance(action, Work) else (action,))
+    ]
+
+
+def at_once(actions: Sequence[Action]) -> list[Action]:
+    """The same, with all work done and nothing waited for: what must wait is refused."""
+    return [
+        done
+        for action in settled(actions)
+        for done in (
+            at_once(action.failed("this cannot be read in a batch: send it alone"))
+            if isinstance(action, Wait)
+            else (action,)
+        )
     ]

@@ -9,7 +9,7 @@ import msgspec
 
 from headgate.errors import BadRequest, ClientError
 from headgate.relay import message as rpc
-from headgate.relay.actions import Action, Line, Note, ToClient, Work
+from headgate.relay.actions import Action, Line, Note, ToClient, Wait, Work
 from headgate.relay.calls import Call
 from headgate.relay.catalog import Catalog
 from headgate.relay.message import NOTHING, Message
@@ -17,11 +17,13 @@ from headgate.relay.read_tool import read_on
 from headgate.relay.rules import Rules, ToolRule
 
 if TYPE_CHECKING:
+    from headgate.engine.filling import Filling
     from headgate.engine.policy import Policy
     from headgate.engine.reply import Reply
     from headgate.engine.wording import Wording
     from headgate.protection import Protection
     from headgate.relay.written import Bounded
+    from headgate.store.fillings import Handover
 
 _ENVELOPE_BYTES: Final = 2_000
 _TASKS: Final = "tasks/get"
@@ -35,7 +37,9 @@ class Bounding:
         clock: Callable[[], float],
         upstream: str,
         principal: str,
+        handover: "Handover | None" = None,
     ) -> None:
+        self._handover = handover
         self._catalog = catalog
         self._protection = protection
         self._clock = clock
@@ -62,7 +66,15 @@ class Bounding:
         return [Work(work, len(line))]
 
     def _result(
-        self, message: Message, rules: Rules, tool: str, line: Line, *, modern: bool, arguments: bytes
+        self,
+        message: Message,
+        rules: Rules,
+        tool: str,
+        line: Line,
+        *,
+        modern: bool,
+        arguments: bytes,
+        filling: "Filling | None" = None,
     ) -> list[Action]:
         from headgate.relay import results
 
@@ -71,7 +83,7 @@ class Bounding:
         raw, key = memoryview(message.result), message.key
         notes: list[Action] = []
         wording = rule.wording(arguments, lambda fields: notes.append(Note("view", fields, "warning")))
-        hold = self._hold(rules, tool, wording)
+        hold = self._hold(rules, tool, wording, filling)
         bounded = results.bound_result(raw, rule, hold, schema, modern=modern)
         return [*notes, *self._bounded(bounded, rule, tool, line, raw, key)]
 
@@ -149,14 +161,64 @@ class Bounding:
         text = f"the upstream's answer is not valid JSON ({reason[:200]})"
         return [note, ToClient(rpc.failure(call.id, rpc.UPSTREAM_GONE, text), is_ours=True)]
 
+    # Lists that go on upstream
+
+    def begun_list(self, message: Message, call: Call) -> list[Action] | None:
+        """An answer whose list a server in our own process has begun to fetch; None if it is any other."""
+        if self._handover is None:
+            return None
+        from headgate.store.fillings import HANDED_OVER
+
+        filling = self._handover.take(_meta_member(message, HANDED_OVER))
+        if filling is None:
+            return None
+        # Whoever is not protected gets all of it. Else one item more than a page: its cursor leads there.
+        page = call.rules.of(call.tool).policy.page_size + 1
+        return [
+            Wait(
+                partial(filling.reach, page if call.protected else filling.total),
+                lambda: self._begun(message, call, filling),
+                _refusing(message.key, modern=call.modern),
+            )
+        ]
+
+    def _begun(self, message: Message, call: Call, filling: "Filling") -> list[Action]:
+        block = b'[{"type":"text","text":' + rpc.quoted(filling.data.decode("utf-8", "replace")) + b"}]"
+        era = b',"resultType":"complete"' if call.modern else b""
+        raw = b'{"content":' + block + era + b"}"
+        line = rpc.answer(message.key, raw)
+        if not call.protected:
+            return [ToClient(line)]
+        whole = msgspec.structs.replace(message, result=msgspec.Raw(raw))
+        work = partial(
+            self._result, whole, call.rules, call.tool, line,
+            modern=call.modern, arguments=call.arguments, filling=filling,
+        )  # fmt: skip
+        return [Work(work, len(line))]
+
+    async def _fill(self, arguments: msgspec.Raw, rules: Rules) -> None:
+        """Fetch what a reading will need. What is wrong with it is told by the reading itself."""
+        from headgate.relay.read_tool import asked_of
+
+        try:
+            given = msgspec.json.decode(arguments, type=dict[str, Any]) if arguments is not NOTHING else {}
+            asked = asked_of(given, rules, self._protection(), self._principal, self._upstream)
+        except (ClientError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return
+        await asked.protection.fill(asked.cursor, asked.binding, asked.request, self._clock())
+
     def _hold(
-        self, rules: Rules, tool: str, wording: "Wording | None" = None
+        self,
+        rules: Rules,
+        tool: str,
+        wording: "Wording | None" = None,
+        filling: "Filling | None" = None,
     ) -> "Callable[[bytes, Policy], Reply | None]":
         from headgate.engine.cursor import Binding
 
         protection = replace(self._protection(), ttl_seconds=rules.ttl_seconds)
         binding = Binding(self._principal, self._upstream, tool)
-        return protection.holding(binding, self._clock(), wording)
+        return protection.holding(binding, self._clock(), wording, filling)
 
     # Our own tool
 
@@ -171,7 +233,17 @@ class Bounding:
 
     def read(self, message: Message, arguments: msgspec.Raw, rules: Rules) -> list[Action]:
         # It may have to search all of what is held: its size is not known here.
-        return [Work(partial(self._read, message, arguments, rules), _UNKNOWN_BYTES)]
+        work = Work(partial(self._read, message, arguments, rules), _UNKNOWN_BYTES)
+        if self._handover is None:
+            return [work]
+        modern = rpc.is_modern(message.params)
+        return [
+            Wait(
+                partial(self._fill, arguments, rules),
+                lambda: [work],
+                _refusing(message.key, modern=modern),
+            )
+        ]
 
     def _read(self, message: Message, arguments: msgspec.Raw, rules: Rules) -> list[Action]:
         modern = rpc.is_modern(message.params)
@@ -213,9 +285,25 @@ class _ReadArguments(msgspec.Struct):
     cursor: str = ""
 
 
+def _meta_member(message: Message, name: str) -> str:
+    try:
+        found = msgspec.json.decode(message.result, type=_WithMeta).meta.get(name)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ""
+    return found if isinstance(found, str) else ""
+
+
+class _WithMeta(msgspec.Struct):
+    meta: dict[str, Any] = msgspec.field(name="_meta", default_factory=lambda: {})
+
+
 def _refusal(text: str, *, modern: bool) -> bytes:
     result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": True}
     return rpc.encode(result | ({"resultType": "complete"} if modern else {}))
+
+
+def _refusing(key: bytes, *, modern: bool) -> Callable[[str], list[Action]]:
+    return lambda why: [ToClient(rpc.answer(key, _refusal(why, modern=modern)))]
 
 
 def _noted(bounded: "Bounded", tool: str, line_bytes: int) -> Note:

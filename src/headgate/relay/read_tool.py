@@ -11,8 +11,10 @@ from headgate.errors import BadRequest
 from headgate.relay.message import encode
 
 if TYPE_CHECKING:
+    from headgate.engine.cursor import Binding
     from headgate.engine.policy import Policy
     from headgate.engine.reply import Reply
+    from headgate.engine.request import Request
     from headgate.protection import Protection
     from headgate.relay.rules import Rules
 
@@ -81,6 +83,32 @@ def read_on(
     on_trouble: "Callable[[dict[str, Any]], None]" = lambda _: None,
 ) -> Reading:
     """What a call is answered with. Raises ClientError with what is right."""
+    from headgate.engine.request import Request
+
+    asked = asked_of(arguments, rules, protection, principal, upstream)
+    cursor, binding, request, bound = asked.cursor, asked.binding, asked.request, asked.protection
+    if request == Request(path=request.path) and request.path is not None:
+        found = _picture(bound.section(cursor, binding, request.path, now), bound.policy)
+        if found is not None:
+            return Reading(binding.tool, *found)
+    words = rules.of(binding.tool).wording(b"", on_trouble)
+    return Reading(binding.tool, bound.read(cursor, binding, request, now, words))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A call of the tool, understood."""
+
+    cursor: str
+    binding: "Binding"
+    request: "Request"
+    protection: "Protection"
+    """By the rules of the tool whose answer it is."""
+
+
+def asked_of(
+    arguments: dict[str, Any], rules: "Rules", protection: "Protection", principal: str, upstream: str
+) -> Asked:
     from headgate.engine.request import parse_request
 
     given = {name: value for name, value in arguments.items() if value is not None and value != ""}
@@ -88,15 +116,9 @@ def read_on(
         raise BadRequest(wrong)
     cursor: str = given.pop("cursor").strip()
     binding = protection.owner(cursor, principal, upstream)
-    rule = rules.of(binding.tool)
-    policy = rule.policy
+    policy = rules.of(binding.tool).policy
     request = parse_request(form=given.pop("format", None), max_limit=policy.max_page_size, **given)
-    bound = replace(protection, policy=policy, ttl_seconds=rules.ttl_seconds)
-    if set(given) == {"path"}:
-        found = _picture(bound.section(cursor, binding, str(request.path), now), policy)
-        if found is not None:
-            return Reading(binding.tool, *found)
-    return Reading(binding.tool, bound.read(cursor, binding, request, now, rule.wording(b"", on_trouble)))
+    return Asked(cursor, binding, request, replace(protection, policy=policy, ttl_seconds=rules.ttl_seconds))
 
 
 def _picture(raw: bytes, policy: "Policy") -> "tuple[Reply, bytes] | None":

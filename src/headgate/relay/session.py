@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from headgate.relay import message as rpc
-from headgate.relay.actions import Action, Greeted, Line, Note, ToClient, ToUpstream, Work, settled
+from headgate.relay.actions import (
+    Action,
+    Greeted,
+    Line,
+    Note,
+    ToClient,
+    ToUpstream,
+    Wait,
+    Work,
+    at_once,
+    settled,
+)
 from headgate.relay.bounding import Bounding
 from headgate.relay.calls import Call, WaitingCalls
 from headgate.relay.catalog import Catalog
@@ -20,6 +31,7 @@ from headgate.relay.rules import Rules
 
 if TYPE_CHECKING:
     from headgate.protection import Protection
+    from headgate.store.fillings import Handover
 
 MEASURED: Final = frozenset(("tools/call", "resources/read", "prompts/get", "tasks/result", "tasks/get"))
 _TOO_DEEP: Final = "maximum recursion depth"
@@ -55,12 +67,14 @@ class Session:
         principal: str = "local",
         catalog: Catalog | None = None,
         defers_work: bool = False,
+        handover: "Handover | None" = None,
     ) -> None:
-        """`catalog`: shared, where several sessions see the same tools. `defers_work`: long work is left to the driver."""
+        """`catalog`: shared, where several sessions see the same tools. `defers_work`: long work is left to the driver.
+        `handover`: where an upstream in our own process leaves lists that are fetched as they are read."""
         self.rules = rules
         """Exchange it to change the rules: calls under way keep those they began with."""
         self._catalog = Catalog() if catalog is None else catalog
-        self._bounding = Bounding(self._catalog, protection, clock, upstream, principal)
+        self._bounding = Bounding(self._catalog, protection, clock, upstream, principal, handover)
         self._defers_work = defers_work
         self._calls = WaitingCalls()
         self._greeting = Greeting()
@@ -174,7 +188,7 @@ class Session:
             raw = bytes(element)
             message = rpc.read(raw)
             actions = self._route(message, raw) if isinstance(message, Message) else [ToUpstream(raw)]
-            for action in settled(actions):
+            for action in at_once(actions):
                 if isinstance(action, ToUpstream):
                     onward.append(raw)
                     expects = expects or action.expects_answer
@@ -212,6 +226,8 @@ class Session:
         if message.has_error:
             return self._failed(message, call, line)
         if call.method in MEASURED:
+            if (begun := self._bounding.begun_list(message, call)) is not None:
+                return begun
             if not call.protected:
                 return [ToClient(line)]
             return self._bounding.result(
@@ -273,7 +289,7 @@ class Session:
             raw = bytes(element)
             message = rpc.read(raw)
             actions = self._from_upstream(message, raw) if isinstance(message, Message) else [ToClient(raw)]
-            for action in settled(actions):
+            for action in at_once(actions):
                 if isinstance(action, ToClient):
                     written.append(bytes(action.data))
                 else:
@@ -392,6 +408,9 @@ def _as_it_came(action: Action, strict: Line | None, line: Line) -> Action:
     if isinstance(action, Work):
         run = action.run
         return Work(lambda: [_as_it_came(done, strict, line) for done in run()], action.size)
+    if isinstance(action, Wait):
+        then = action.then
+        return action._replace(then=lambda: [_as_it_came(done, strict, line) for done in then()])
     return action
 
 
