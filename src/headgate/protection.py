@@ -66,18 +66,14 @@ class Protection:
         return reply and replace(reply, record=reply.record | {"degraded": True})
 
     def holding(
-        self, binding: Binding, now: float, wording: Wording | None = None, filling: Filling | None = None
+        self, binding: Binding, now: float, wording: Wording | None = None
     ) -> "Callable[[bytes, Policy], Reply | None]":
         """`protect` for one caller and tool, within whatever policy an answer needs."""
-
-        def protect(data: bytes, policy: Policy) -> Reply | None:
-            growing = filling if filling is not None and filling.data == data else None
-            return replace(self, policy=policy).protect(data, binding, now, wording, growing)
-
-        return protect
+        return lambda data, policy: replace(self, policy=policy).protect(data, binding, now, wording)
 
     def hold(self, data: bytes, binding: Binding, now: float, filling: Filling | None = None) -> "Holding":
-        """`filling`: where the answer's list goes on upstream."""
+        """`filling`: where the answer's list goes on upstream; more of it may have come meanwhile."""
+        data = data if filling is None else filling.data
         if filling is None or filling.is_complete:
             return Holding(self, binding, Source(data), now)
         snapshot = secrets.token_bytes(8)  # another answer may begin with the same items, and go on otherwise

@@ -1,10 +1,18 @@
 """How a conversation with a server is begun, whatever kind of server it is."""
 
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 from headgate.back.channel import Channel, Connect, Listener
 from headgate.back.process import Command, Process
 from headgate.back.stdio import StdioServer
 from headgate.config.declarations import Upstream
-from headgate.errors import UpstreamError
+from headgate.errors import OperatorError, UpstreamError
+
+if TYPE_CHECKING:
+    from headgate.back.rest.api import RestApi
+    from headgate.store.fillings import Handover
 
 
 def is_sse(one: Upstream) -> bool:
@@ -15,9 +23,16 @@ def is_sse(one: Upstream) -> bool:
 
 
 def connector(
-    name: str, one: Upstream, max_bytes: int, *, started: Process | UpstreamError | None = None
+    name: str,
+    one: Upstream,
+    max_bytes: int,
+    *,
+    started: Process | UpstreamError | None = None,
+    handover: "Handover | None" = None,
 ) -> Connect:
-    """`started`: what came of starting its command already."""
+    """`started`: what came of starting its command already. `handover`: where a REST API leaves the lists it has begun."""
+    if one.is_rest:
+        return _to_api(name, one, handover)
     if not one.url:
         command = Command((one.command, *one.args), env=one.env, cwd=one.cwd or None)
         return StdioServer(name, command, max_line_bytes=max_bytes, started=started).connect
@@ -33,3 +48,36 @@ def connector(
         return await StreamableServer(name, one.url, one.headers, max_bytes=max_bytes).connect(listener)
 
     return reach
+
+
+def _to_api(name: str, one: Upstream, handover: "Handover | None") -> Connect:
+    from headgate.back.rest.mcp_server import RestServer
+
+    open_api(one)  # what is wrong with its declaration is told now
+
+    async def reach(listener: Listener) -> Channel:
+        api = open_api(one)
+        return await RestServer(name, api, handover, on_end=api.close).connect(listener)
+
+    return reach
+
+
+def open_api(one: Upstream) -> "RestApi":
+    """The REST API behind us, with its credentials. OperatorError says what is missing."""
+    from headgate.back.rest.api import RestApi
+    from headgate.back.rest.declaration import read_api
+
+    data, where = _declaration(one)
+    return RestApi(read_api(data, where), base_url=one.base_url, variables={**os.environ, **one.env})
+
+
+def _declaration(one: Upstream) -> tuple[bytes, str]:
+    if one.api:
+        try:
+            return Path(one.api).read_bytes(), one.api
+        except (OSError, ValueError) as error:
+            raise OperatorError(f"{one.api}: {getattr(error, 'strerror', None) or error}") from None
+    from headgate.packs.contract import API_FILE
+    from headgate.packs.discovery import load_pack
+
+    return load_pack(one.pack).file(API_FILE), f"{one.pack}/{API_FILE}"

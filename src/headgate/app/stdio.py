@@ -4,7 +4,7 @@ import asyncio
 import time
 from contextlib import suppress
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from headgate.app.holding import process_protection
 from headgate.app.link import Link
@@ -18,6 +18,9 @@ from headgate.relay.rules import Rules
 from headgate.relay.session import Session
 from headgate.stopping import STOP_SIGNALS, EarlySignals
 from headgate.watch.log import LEVELS, Log
+
+if TYPE_CHECKING:
+    from headgate.store.fillings import Handover
 
 _IDLE_GRACE_SECONDS: Final = 1.0
 """For a server to end by itself. Clients give us about two seconds before they get rough."""
@@ -36,13 +39,21 @@ class StdioGateway:
         log: Log,
         *,
         budget: int | None = None,
+        handover: "Handover | None" = None,
     ) -> None:
+        """`handover`: where a REST API behind us leaves the lists it has begun."""
         self._name, self._log = name, log
         self._budget = budget
         self.config = config
         self._read_tool = config.read_tool
         self._max_bytes = config.max_result_bytes
-        session = Session(self._rules(config), process_protection(self._max_bytes), time.time, upstream=name)
+        session = Session(
+            self._rules(config),
+            process_protection(self._max_bytes),
+            time.time,
+            upstream=name,
+            handover=handover,
+        )
         self._link = Link(
             name,
             connect,

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
 from headgate.app.link import Link
-from headgate.app.reaching import connector, is_sse
+from headgate.app.reaching import connector, is_sse, open_api
 from headgate.app.shared import SharedServer
+from headgate.back.channel import Connect
 from headgate.back.http.server import HttpServer
 from headgate.config import Config
 from headgate.config.declarations import Server
@@ -29,7 +30,9 @@ from headgate.relay.session import Session
 from headgate.watch.log import Log
 
 if TYPE_CHECKING:
+    from headgate.back.rest.api import RestApi
     from headgate.protection import Protection
+    from headgate.store.fillings import Handover
 
 _VERDICT_SECONDS: Final = 300.0
 """How long a server that speaks the older era only is not asked again."""
@@ -75,7 +78,9 @@ class ServedUpstream:
         self._max_bytes = config.max_result_bytes
         self._read_tool = config.read_tool
         self._rules = self._make_rules(config)
-        self._connect = connector(name, self._one, self._max_bytes)
+        self.api: RestApi | None = open_api(self._one) if self._one.is_rest else None
+        self._handover: Handover | None = None
+        self._connect = self._connector()
         self._live: WeakSet[Session] = WeakSet()
         self._catalogs: dict[str, Catalog] = {}
         self._shared: dict[tuple[str, bool], SharedServer] = {}
@@ -84,7 +89,7 @@ class ServedUpstream:
         self._sharing: dict[tuple[str, bool], asyncio.Lock] = {}
         self._older_until = float("inf") if self._one.url else 0.0
         """Until when it is known to speak the older era only; a server behind SSE always does."""
-        self._needs_process = not self._one.url
+        self._needs_process = bool(self._one.command)
         self._shared_trouble = ""
         self._old_was_told = False
 
@@ -104,6 +109,17 @@ class ServedUpstream:
                     max_bytes=self._max_bytes,
                 )
         self._endpoint = Endpoint(self.sessions, self.singles)
+
+    def _connector(self) -> Connect:
+        if self.api is None:
+            return connector(self.name, self._one, self._max_bytes)
+        from headgate.back.rest.mcp_server import (
+            RestServer,
+        )  # the SDK takes a second to load: now, not at a call
+        from headgate.store.fillings import Handover
+
+        self._handover = Handover()
+        return RestServer(self.name, self.api, self._handover).connect
 
     # Configuration
 
@@ -134,6 +150,7 @@ class ServedUpstream:
             principal=principal,
             catalog=catalog,
             defers_work=True,
+            handover=self._handover,
         )
         self._live.add(session)
         return session
@@ -172,7 +189,7 @@ class ServedUpstream:
         return shared
 
     async def _start_shared(self, principal: str, *, logs: bool) -> SharedServer | None:
-        if not self._slots.take():
+        if self._needs_process and not self._slots.take():
             raise too_many("no more servers can be started now (max_processes)", b"")
         catalog = self._catalogs.setdefault(principal, Catalog())
         shared = SharedServer(
@@ -183,7 +200,7 @@ class ServedUpstream:
             self._log,
             max_bytes=self._max_bytes,
             one_at_a_time=logs,
-            on_end=self._slots.give_back,
+            on_end=self._slots.give_back if self._needs_process else lambda: None,
         )
         is_modern = False
         self._probing.add(shared)
@@ -229,12 +246,13 @@ class ServedUpstream:
 
     async def health(self) -> dict[str, Any]:
         """Whether it can be reached; of a command, whether it could be when it was last started."""
-        if self._http is None:
+        reached = self._http or self.api
+        if reached is None:
             trouble = self.sessions.trouble or self._shared_trouble
             return {"status": "unhealthy", "error": trouble} if trouble else {"status": "healthy"}
         began = time.perf_counter()
         try:
-            await asyncio.wait_for(self._http.reach(), _REACH_SECONDS)
+            await asyncio.wait_for(reached.reach(), _REACH_SECONDS)
         except (UpstreamError, TimeoutError) as error:
             return {"status": "unhealthy", "error": str(error) or "it does not answer"}
         return {"status": "healthy", "latency": round((time.perf_counter() - began) * 1_000, 1)}
@@ -259,5 +277,6 @@ class ServedUpstream:
         self.old_sse.end()
         shared = [*self._shared.values(), *self._probing]
         await asyncio.gather(self.sessions.end(), *(one.link.end(0.0) for one in shared))
-        if self._http is not None:
-            await self._http.close()
+        for reached in (self._http, self.api):
+            if reached is not None:
+                await reached.close()

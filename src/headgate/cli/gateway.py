@@ -71,9 +71,23 @@ def configuration(options: argparse.Namespace, more: dict[str, str] | None = Non
         servers = chosen(config)
         if options.pack:
             servers = {name: replace(one, pack=options.pack) for name, one in servers.items()}
+        if options.pack and not servers:
+            servers = {options.pack: _declared_by(options.pack)}
         return replace(config, upstreams=servers)
 
     return read
+
+
+def _declared_by(pack: str) -> Upstream:
+    """The system of a pack that needs no server: its tools are on a REST API."""
+    from headgate.packs.contract import API_FILE
+    from headgate.packs.discovery import load_pack
+
+    if not load_pack(pack).file(API_FILE):
+        raise OperatorError(
+            f"which server? The pack {pack} declares no API of its own: give a command behind --, or --upstream URL"
+        )
+    return Upstream(pack=pack)
 
 
 def _overrides(options: argparse.Namespace) -> dict[str, str]:

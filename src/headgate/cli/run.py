@@ -2,8 +2,9 @@
 
 import argparse
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stdout
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from headgate.back.process import Command, Process, spawn
 from headgate.cli.gateway import (
@@ -13,11 +14,15 @@ from headgate.cli.gateway import (
     warn_of_unknown_variables,
 )
 from headgate.cli.parsers import Commands
+from headgate.cli.sandboxes import add_sandbox_option, sandboxes
 from headgate.config import Config
 from headgate.config.declarations import Upstream
 from headgate.errors import OperatorError, UpstreamError
 from headgate.stopping import EarlySignals
 from headgate.watch.log import Log
+
+if TYPE_CHECKING:
+    from headgate.store.fillings import Handover
 
 _EXAMPLE: Final = """example:
   headgate run -- npx -y @modelcontextprotocol/server-filesystem ~/notes
@@ -38,18 +43,23 @@ def add_parser(commands: Commands) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_gateway_options(parser)
+    add_sandbox_option(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    read = configuration(options)
+    with sandboxes(options, configuration(options)) as read:
+        return _relay(options, read)
+
+
+def _relay(options: argparse.Namespace, read: Callable[[], Config]) -> int:
     config = read()
     name, one = _only(config)
     log = Log(config.effective_log_level, config.log_format)
     warn_of_unknown_variables(log)
     early = EarlySignals()
     # Before the rest of us is loaded, so that the server starts meanwhile.
-    process = None if one.url else _start(one)
+    process = _start(one) if one.command else None
     import asyncio
 
     from headgate.app.reaching import connector
@@ -57,14 +67,21 @@ def run(options: argparse.Namespace) -> int:
     from headgate.app.stdio import StdioGateway
 
     async def relay() -> int:
-        connect = connector(name, one, config.max_result_bytes, started=process)
-        gateway = StdioGateway(name, connect, config, log, budget=options.budget)
+        handover = _handover() if one.is_rest else None
+        connect = connector(name, one, config.max_result_bytes, started=process, handover=handover)
+        gateway = StdioGateway(name, connect, config, log, budget=options.budget, handover=handover)
         if path := config_path(options):
             Reloading(gateway, read, log).watch(path)
         return await gateway.run(early)
 
     with redirect_stdout(sys.stderr):  # ours is the client's: what a pack prints must not get in between
         return asyncio.run(relay())
+
+
+def _handover() -> "Handover":
+    from headgate.store.fillings import Handover  # half the engine, for those who need it anyway
+
+    return Handover()
 
 
 def _start(one: Upstream) -> Process | UpstreamError:

@@ -18,6 +18,7 @@ from headgate.cli.gateway import (
     warn_of_unknown_variables,
 )
 from headgate.cli.parsers import Commands
+from headgate.cli.sandboxes import add_sandbox_option, sandboxes
 from headgate.config import Config
 from headgate.errors import OperatorError
 from headgate.watch.log import Log
@@ -26,6 +27,7 @@ _EXAMPLE: Final = """example:
   headgate serve -- npx -y @modelcontextprotocol/server-filesystem ~/notes
   headgate serve --upstream https://mcp.example.com/mcp
   headgate serve --config headgate.yaml --port 3010
+  headgate serve --pack hostaway --sandbox
 """
 
 
@@ -34,7 +36,8 @@ def add_parser(commands: Commands) -> None:
         "serve",
         help="stand in front of MCP servers, over HTTP",
         description="Speak MCP over HTTP (Streamable HTTP at /mcp, the older SSE at /sse), in front of the server that "
-        "COMMAND starts, of one that runs at a URL, or of all that the configuration names.",
+        "COMMAND starts, of one that runs at a URL, of the REST API of a pack (also as REST, at /api/v1), or of all that the "
+        "configuration names.",
         usage="headgate serve [options] [-- COMMAND ARGS…]",
         epilog=_EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -42,20 +45,23 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument("--host", metavar="ADDRESS", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", metavar="N", help="port to listen on (default: 3010; 0 takes a free one)")
     add_gateway_options(parser)
+    add_sandbox_option(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     listen = {"server.host": options.host, "server.port": options.port}
-    read = configuration(options, {key: value for key, value in listen.items() if value is not None})
-    config = read()
-    if not config.upstreams:
-        raise OperatorError(
-            "no server to serve: headgate serve -- COMMAND ARGS…, or --upstream URL, or `upstreams:` in --config FILE"
-        )
-    log = Log(config.effective_log_level, config.log_format)
-    warn_of_unknown_variables(log)
-    run_loop(serve(config, read, config_path(options), log, budget=options.budget, on_open=_announce))
+    given = {key: value for key, value in listen.items() if value is not None}
+    with sandboxes(options, configuration(options, given)) as read:
+        config = read()
+        if not config.upstreams:
+            raise OperatorError(
+                "no server to serve: headgate serve -- COMMAND ARGS…, or --upstream URL, or --pack NAME for a REST API, "
+                "or `upstreams:` in --config FILE"
+            )
+        log = Log(config.effective_log_level, config.log_format)
+        warn_of_unknown_variables(log)
+        run_loop(serve(config, read, config_path(options), log, budget=options.budget, on_open=_announce))
     return 0
 
 

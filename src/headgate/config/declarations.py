@@ -115,7 +115,7 @@ class ContextProtection:
 
 @dataclass(frozen=True)
 class Upstream:
-    """One server behind Headgate: a command that starts it, or the address of one that runs."""
+    """One server behind Headgate: a command that starts it, the address of one that runs, or a REST API."""
 
     command: str = option("", "program that starts it", reloadable=False)
     args: tuple[str, ...] = option((), "its arguments", reloadable=False, listed=True)
@@ -134,7 +134,18 @@ class Upstream:
         (), "HTTP headers of the client that it may see, besides those of MCP", reloadable=False
     )
     pack: str = option("", "what is known of its system: a name that `headgate packs` lists")
+    api: str = option(
+        "",
+        "file that declares tools on a REST API, instead of a server (default: the pack's, if it has one)",
+        reloadable=False,
+    )
+    base_url: str = option("", "address of that API, instead of the one it declares", reloadable=False)
     tools: dict[str, Override] = option({}, "rules by tool name for this server only; they come last")
+
+    @property
+    def is_rest(self) -> bool:
+        """Neither started nor called as an MCP server: its tools are declared, and are ours."""
+        return not self.command and not self.url
 
 
 @dataclass(frozen=True)

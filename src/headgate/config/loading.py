@@ -160,6 +160,19 @@ def _impossible(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
                 yield ((*home, "env", variable),), what
 
 
+def _has_api(pack: str) -> bool:
+    """Whether a pack declares tools on a REST API. One that cannot be loaded is complained of elsewhere."""
+    if not pack:
+        return False
+    from headgate.packs.contract import API_FILE
+    from headgate.packs.discovery import load_pack
+
+    try:
+        return bool(load_pack(pack).file(API_FILE))
+    except OperatorError:
+        return True
+
+
 def _has_host(url: str) -> bool:
     from urllib.parse import urlsplit
 
@@ -173,16 +186,21 @@ def _has_host(url: str) -> bool:
 
 
 def unreachable(one: Upstream, home: Place) -> Iterator[tuple[tuple[Place, ...], str]]:
-    if not one.command and not one.url:
+    if one.is_rest and not one.api and not _has_api(one.pack):
         yield (
             ((*home, "command"), home),
-            "is missing; a server needs a `command`, or the `url` of one that runs",
+            "is missing; a server needs a `command`, or the `url` of one that runs, or an `api` that declares its tools",
         )
     if one.command and one.url:
         yield ((*home, "url"), home), "and `command` exclude each other"
-    if one.url and not (_URL.fullmatch(one.url) and _has_host(one.url)):
-        what = "must be http:// or https:// with a host (and a port there is), and hold neither a login nor spaces"
-        yield ((*home, "url"), home), what
+    for key in ("api", "base_url"):
+        if getattr(one, key) and not one.is_rest:
+            yield ((*home, key), home), "is for a REST API: it excludes `command` and `url`"
+    for key in ("url", "base_url"):
+        address: str = getattr(one, key)
+        if address and not (_URL.fullmatch(address) and _has_host(address)):
+            what = "must be http:// or https:// with a host (and a port there is), and hold neither a login nor spaces"
+            yield ((*home, key), home), what
     for header, text in one.headers.items():
         if not _HEADER_NAME.fullmatch(header) or not _HEADER_VALUE.fullmatch(text):
             yield ((*home, "headers", header),), "is not the name of a header, or its value holds a line end"

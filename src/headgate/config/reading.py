@@ -11,6 +11,7 @@ from headgate.config.options import Option, element_of, option_of
 from headgate.config.values import Place, dotted, inner_of, raise_all, read_scalar
 
 _MAX_HINTS: Final = 8
+_AT_THE_TOP: Final = ("tools", "endpoints")
 _WRONG: Final = object()
 _NO_VALUE: Final = "has no value; write it in quotes if the word itself is meant"
 
@@ -19,10 +20,10 @@ def read_config(data: bytes, name: str) -> tuple[Config, dict[Place, str]]:
     """The configuration, and where in the file each key stands."""
     document = read_document(data, name)
     reader = _Reader(name)
-    tools = document.entries.pop("tools", None)
+    at_the_top = {key: document.entries.pop(key) for key in _AT_THE_TOP if key in document.entries}
     config: Config = reader.section(Config, document, _Where((), ()))
-    if tools is not None:
-        config = reader.tools_at_the_top(config, tools, document.lines["tools"])
+    for key, given in at_the_top.items():
+        config = reader.rules_at_the_top(config, key, given, document.lines[key])
     raise_all([text for _, text in sorted(reader.complaints, key=lambda one: one[0])])
     return config, {place: f"{name}:{line}" for place, line in reader.lines.items()}
 
@@ -83,20 +84,20 @@ class _Reader:
             else f"there are: {', '.join(one.name for one in fields(declaration))}"
         )
 
-    def tools_at_the_top(self, config: Config, given: Value, line: int) -> Config:
-        """`tools:` may also stand at the top of the file, where one looks for it first."""
-        where = _Where(("tools",), ("context_protection", "tools"))
+    def rules_at_the_top(self, config: Config, key: str, given: Value, line: int) -> Config:
+        """`tools:` and `endpoints:` may also stand at the top of the file, where one looks for them first."""
+        where = _Where((key,), ("context_protection", key))
         if where.place in self.lines:
             inner = self.lines[where.place]
             self.complain(
-                line, where, f"the same as context_protection.tools, which is given in line {inner}"
+                line, where, f"the same as context_protection.{key}, which is given in line {inner}"
             )
             return config
         self.lines[where.place] = line
-        tools = self._mapping(dict[str, Override], given, where, Option(""))
-        if tools is _WRONG:
+        rules = self._mapping(dict[str, Override], given, where, Option(""))
+        if rules is _WRONG:
             return config
-        return replace(config, context_protection=replace(config.context_protection, tools=tools))
+        return replace(config, context_protection=replace(config.context_protection, **{key: rules}))
 
     def value(self, kind: Any, given: Value, where: _Where, about: Option) -> Any:
         if is_dataclass(kind):

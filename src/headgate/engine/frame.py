@@ -64,7 +64,9 @@ class Frame:
         inner, _ = self.scope(view)
         head = inner.head(inner.root) if inner.is_json else b'"'
         policy = self.policy
-        return {b"[": policy.list_threshold, b'"': policy.text_threshold}.get(head, policy.object_budget)
+        # Whoever asks for one object by its path has seen it in short.
+        of_object = policy.object_threshold if view.scope in ("path", "walk") else policy.object_budget
+        return {b"[": policy.list_threshold, b'"': policy.text_threshold}.get(head, of_object)
 
     def limit(self, view: View) -> int:
         return view.limit or self.policy.page_size

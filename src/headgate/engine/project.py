@@ -89,7 +89,7 @@ def select_fields(source: Source, view: View, start: int, limit: int, room: int,
         made = clipped(
             jsontext.canonical(pick(start)).decode(), 0, "; ask for fewer fields, or one path", room, policy
         )
-    missing = [name for name in view.fields if not _occurs(name, found, source.data)]
+    missing = [name for name in view.fields if not occurs(name, found, source.data)]
     last = start + made.count
     total = max(len(items), source.expected)
     what = "chosen fields" if view.fields else _left_out(policy)
@@ -112,7 +112,7 @@ def _left_out(policy: Policy) -> str:
     return "noise left out" if policy.strip_empty or policy.strip_fields else "vectors left out"
 
 
-def _occurs(name: str, found: set[str], data: bytes) -> bool:
+def occurs(name: str, found: set[str], data: bytes) -> bool:
     """Whether a field was found on this page, or its name stands anywhere in the answer."""
     if name in found or any(path.startswith(name + ".") for path in found):
         return True

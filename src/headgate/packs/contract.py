@@ -1,6 +1,7 @@
 """What a pack consists of. One folder per system; the rest of the folder is found by the names of its files."""
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -11,6 +12,7 @@ Formatter = Callable[[Any, Scene], str]
 """An answer, parsed, in few words. Whatever it raises (a field that is missing, say) only costs its own text."""
 
 RULES_FILE: Final = "rules.yaml"
+API_FILE: Final = "api.yaml"
 SAMPLES_FILE: Final = "samples.jsonl"
 USUAL_TARGET: Final = 25
 SEARCH_TARGET: Final = 30
@@ -38,6 +40,15 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
+class Sandbox:
+    """A stand-in that runs, and how it is reached."""
+
+    base_url: str
+    env: Mapping[str, str]
+    """Credentials, by the names that its `api.yaml` takes them from."""
+
+
+@dataclass(frozen=True, slots=True)
 class Pack:
     name: str
     description: str
@@ -47,8 +58,11 @@ class Pack:
     failure: Callable[[Any], str] = field(default=lambda _: "")
     """What went wrong, of an answer that a server gives as a success; empty if nothing did."""
     folder: Path | None = None
-    """Where its other files are: `rules.yaml` (rules by tool, as in a configuration: field maps, sections, budgets) and
-    `samples.jsonl` (answers to measure it on)."""
+    """Where its other files are: `rules.yaml` (rules by tool and endpoint, as in a configuration: field maps, sections,
+    budgets), `api.yaml` (tools on a REST API, where the system has no MCP server) and `samples.jsonl` (answers to
+    measure it on)."""
+    sandbox: Callable[[], AbstractContextManager["Sandbox"]] | None = None
+    """A stand-in for its system that needs no account: `headgate serve --sandbox`."""
 
     def recognises(self, tools: Iterable[str]) -> bool:
         names = frozenset(tools)

@@ -74,7 +74,6 @@ class Bounding:
         *,
         modern: bool,
         arguments: bytes,
-        filling: "Filling | None" = None,
     ) -> list[Action]:
         from headgate.relay import results
 
@@ -83,7 +82,7 @@ class Bounding:
         raw, key = memoryview(message.result), message.key
         notes: list[Action] = []
         wording = rule.wording(arguments, lambda fields: notes.append(Note("view", fields, "warning")))
-        hold = self._hold(rules, tool, wording, filling)
+        hold = self._hold(rules, tool, wording)
         bounded = results.bound_result(raw, rule, hold, schema, modern=modern)
         return [*notes, *self._bounded(bounded, rule, tool, line, raw, key)]
 
@@ -183,18 +182,27 @@ class Bounding:
         ]
 
     def _begun(self, message: Message, call: Call, filling: "Filling") -> list[Action]:
-        block = b'[{"type":"text","text":' + rpc.quoted(filling.data.decode("utf-8", "replace")) + b"}]"
-        era = b',"resultType":"complete"' if call.modern else b""
-        raw = b'{"content":' + block + era + b"}"
-        line = rpc.answer(message.key, raw)
-        if not call.protected:
-            return [ToClient(line)]
-        whole = msgspec.structs.replace(message, result=msgspec.Raw(raw))
-        work = partial(
-            self._result, whole, call.rules, call.tool, line,
-            modern=call.modern, arguments=call.arguments, filling=filling,
-        )  # fmt: skip
-        return [Work(work, len(line))]
+        if call.protected:
+            return [Work(partial(self._first_of_list, message, call, filling), len(filling.data))]
+        return [ToClient(rpc.answer(message.key, _text_result(filling.data, modern=call.modern)))]
+
+    def _first_of_list(self, message: Message, call: Call, filling: "Filling") -> list[Action]:
+        from headgate.engine.cursor import Binding
+        from headgate.relay.written import Bounded, annotated, as_tool_result, untouched_record
+
+        rule, notes = call.rules.of(call.tool), list[Action]()
+        wording = rule.wording(call.arguments, lambda fields: notes.append(Note("view", fields, "warning")))
+        binding = Binding(self._principal, self._upstream, call.tool)
+        protection = replace(self._protection(), policy=rule.policy, ttl_seconds=call.rules.ttl_seconds)
+        reply = protection.protect(filling.data, binding, self._clock(), wording, filling)
+        if reply is None:
+            result = _text_result(filling.data, modern=call.modern)
+            if rule.annotate:
+                result = annotated(result, untouched_record(result, rule))
+            return [*notes, ToClient(rpc.answer(message.key, result))]
+        result = as_tool_result(reply, {"resultType": b'"complete"'} if call.modern else None)
+        noted = _noted(Bounded(result, reply), call.tool, len(filling.data))
+        return [*notes, noted, ToClient(rpc.answer(message.key, result))]
 
     async def _fill(self, arguments: msgspec.Raw, rules: Rules) -> None:
         """Fetch what a reading will need. What is wrong with it is told by the reading itself."""
@@ -208,17 +216,13 @@ class Bounding:
         await asked.protection.fill(asked.cursor, asked.binding, asked.request, self._clock())
 
     def _hold(
-        self,
-        rules: Rules,
-        tool: str,
-        wording: "Wording | None" = None,
-        filling: "Filling | None" = None,
+        self, rules: Rules, tool: str, wording: "Wording | None" = None
     ) -> "Callable[[bytes, Policy], Reply | None]":
         from headgate.engine.cursor import Binding
 
         protection = replace(self._protection(), ttl_seconds=rules.ttl_seconds)
         binding = Binding(self._principal, self._upstream, tool)
-        return protection.holding(binding, self._clock(), wording, filling)
+        return protection.holding(binding, self._clock(), wording)
 
     # Our own tool
 
@@ -295,6 +299,11 @@ def _meta_member(message: Message, name: str) -> str:
 
 class _WithMeta(msgspec.Struct):
     meta: dict[str, Any] = msgspec.field(name="_meta", default_factory=lambda: {})
+
+
+def _text_result(data: bytes, *, modern: bool) -> bytes:
+    result: dict[str, Any] = {"content": [{"type": "text", "text": data.decode("utf-8", "replace")}]}
+    return rpc.encode(result | ({"resultType": "complete"} if modern else {}))
 
 
 def _refusal(text: str, *, modern: bool) -> bytes:

@@ -38,7 +38,9 @@ def converse(
     early = EarlySignals()
     one = target.upstream
     # Before the rest of us is loaded, so that the server starts meanwhile.
-    process = None if one.url else spawn(Command((one.command, *one.args), env=one.env, cwd=one.cwd or None))
+    process = (
+        spawn(Command((one.command, *one.args), env=one.env, cwd=one.cwd or None)) if one.command else None
+    )
     try:
         import asyncio
 

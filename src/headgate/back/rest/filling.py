@@ -1,0 +1,143 @@
+"""A list that is fetched as far as it is read."""
+
+import asyncio
+from typing import Final
+
+from headgate.back.rest.paging import Walk
+from headgate.back.rest.shaping import Content
+from headgate.errors import BadRequest, UpstreamError
+
+_MOST_REQUESTS: Final = 20
+"""That one reading may cost."""
+_CLOSED: Final = "the list is closed: run the tool again"
+
+
+class Filling:
+    """A JSON document whose list stands last in it. It grows at the end of the list; all before stays where it is."""
+
+    def __init__(
+        self,
+        first: Content,
+        items: list[bytes],
+        walk: Walk,
+        *,
+        limit: int | None,
+        page_size: int,
+        max_bytes: int,
+    ) -> None:
+        """`first`: what stands around the items; `limit`: of all; `page_size`: new ones that a request brings."""
+        self._written, self._after = bytearray(first.before), first.after
+        self._walk, self._limit = walk, limit
+        self._page_size, self._max_bytes = page_size, max_bytes
+        self._held = 0
+        self._data = b""
+        self._fetching: asyncio.Task[None] | None = None
+        self._is_ahead = False
+        """What is fetched was not asked for yet."""
+        self._is_closed = False
+        self._add(items)
+
+    @property
+    def data(self) -> bytes:
+        if not self._data:
+            self._data = bytes(self._written) + self._after
+        return self._data
+
+    @property
+    def total(self) -> int:
+        """Items in all. Where the API does not say it: one more than are held, as long as there are more."""
+        left = self._walk.left
+        if self.is_complete:
+            return self._held
+        everything = self._held + (1 if left is None else max(left, 1))
+        return everything if self._limit is None else min(everything, self._limit)
+
+    @property
+    def is_total_known(self) -> bool:
+        return self.is_complete or self._walk.left is not None
+
+    @property
+    def held(self) -> int:
+        return self._held
+
+    @property
+    def is_complete(self) -> bool:
+        return self._walk.is_over or self._held == self._limit
+
+    async def reach(self, count: int) -> None:
+        """Until so many items are here, or all; then one page more is fetched on its own.
+
+        BadRequest if it would take too many requests; UpstreamError if the items cannot be had. What has come stays.
+        """
+        if self.is_total_known:
+            self._refuse_too_many(-(-(min(count, self.total) - self._held) // self._page_size))
+        requests = 0
+        while self._held < count and not self.is_complete:
+            requests += 1
+            self._refuse_too_many(requests)
+            await self._fetch()
+        if self._held - count < self._page_size:
+            self._look_ahead()
+
+    def close(self) -> None:
+        """Nothing is fetched any more."""
+        self._is_closed = True
+        if self._fetching is not None:
+            self._fetching.cancel()
+
+    def _refuse_too_many(self, requests: int) -> None:
+        if requests > _MOST_REQUESTS:
+            raise BadRequest(
+                f"this takes more than {_MOST_REQUESTS} requests of the API at once: narrow the query by the tool's own "
+                "parameters, or read on page by page"
+            )
+        if requests > 0 and len(self._written) > self._max_bytes:
+            raise BadRequest(
+                f"the list has more than {self._max_bytes:,} bytes (max_answer_bytes): narrow the query by the tool's "
+                "own parameters"
+            )
+
+    async def _fetch(self) -> None:
+        """One page, for all who wait for it."""
+        if self._fetching is None:
+            self._start(is_ahead=False)
+        fetching, was_ahead = self._fetching, self._is_ahead
+        if fetching is None:
+            raise UpstreamError(_CLOSED)
+        try:
+            await asyncio.shield(fetching)
+        except UpstreamError:
+            if not was_ahead:
+                raise
+            # It failed when nobody had asked for it. Now somebody does: it is tried anew.
+        except asyncio.CancelledError:
+            if self._is_closed and fetching.cancelled():
+                raise UpstreamError(_CLOSED) from None
+            raise
+
+    def _look_ahead(self) -> None:
+        if self._fetching is None and not self.is_complete and len(self._written) <= self._max_bytes:
+            self._start(is_ahead=True)
+
+    def _start(self, *, is_ahead: bool) -> None:
+        if not self._is_closed:
+            self._is_ahead = is_ahead
+            self._fetching = asyncio.get_running_loop().create_task(self._next_page())
+            self._fetching.add_done_callback(self._fetched)
+
+    async def _next_page(self) -> None:
+        left = self._page_size + 1 if self._limit is None else self._limit - self._held
+        self._add(await self._walk.next(left))
+
+    def _fetched(self, task: "asyncio.Task[None]") -> None:
+        self._fetching = None
+        if not task.cancelled():
+            task.exception()  # who waits is told; if nobody does, it is tried again when it is needed
+
+    def _add(self, items: list[bytes]) -> None:
+        if self._limit is not None:
+            items = items[: self._limit - self._held]
+        if items:
+            self._written += (b"," if self._held else b"") + b",".join(items)
+            self._held += len(items)
+        self._data = b""

@@ -1,0 +1,156 @@
+"""A REST API as an MCP server in our own process, on the official SDK. Whoever talks to it sees a channel as any other."""
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from headgate import __version__
+from headgate.back.channel import Line, Listener
+from headgate.errors import ClientError, OperatorError, UpstreamError
+from headgate.store.fillings import HANDED_OVER, Handover
+
+if TYPE_CHECKING:
+    from headgate.back.rest.api import Answer, RestApi
+
+try:
+    import mcp_types as types
+    from anyio import ClosedResourceError
+    from mcp.server.lowlevel import Server
+    from mcp.shared._context_streams import create_context_streams
+    from mcp.shared.exceptions import MCPError
+    from mcp.shared.message import SessionMessage
+except ImportError as error:
+    raise OperatorError("a REST API as MCP tools needs the MCP SDK: pip install 'headgate[rest]'") from error
+
+Ending = Callable[[], Awaitable[None]]
+_INVALID_PARAMS: Final = -32602
+_FEW_BYTES: Final = b"[]"
+
+
+class RestServer:
+    """Begins as many conversations about one API as it is asked for."""
+
+    def __init__(
+        self, name: str, api: "RestApi", handover: Handover | None, on_end: Ending | None = None
+    ) -> None:
+        """`handover`: takes lists that go on upstream, for those who read page by page; without it they come whole.
+        `on_end`: what is done when a conversation has ended."""
+        self._name, self._api, self._handover, self._on_end = name, api, handover, on_end
+
+    async def connect(self, listener: Listener) -> "RestChannel":
+        server: Server[dict[str, Any]] = Server(
+            self._name,
+            version=__version__,
+            title=self._api.api.title or None,
+            instructions=self._api.api.description or None,
+            on_list_tools=self._list,
+            on_call_tool=self._call,
+        )
+        return RestChannel(self._name, server, listener, self._on_end)
+
+    async def _list(self, _: Any, __: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(
+            tools=[
+                types.Tool(
+                    name=tool.name,
+                    title=tool.title or None,
+                    description=tool.description,
+                    input_schema=tool.input_schema,
+                    annotations=types.ToolAnnotations.model_validate(tool.annotations),
+                )
+                for tool in self._api.api.tools.values()
+            ]
+        )
+
+    async def _call(self, _: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        if params.name not in self._api.api.tools:
+            raise MCPError(_INVALID_PARAMS, f"Unknown tool: {params.name[:100]}")
+        try:
+            return await self._told(await self._api.run(params.name, params.arguments or {}))
+        except (ClientError, UpstreamError) as error:
+            return types.CallToolResult(content=[_text(str(error))], is_error=True)
+
+    async def _told(self, answer: "Answer") -> types.CallToolResult:
+        filling = answer.filling
+        if filling is None:
+            return types.CallToolResult(content=[_text(answer.body.decode("utf-8", "replace"))])
+        if self._handover is None:
+            await filling.reach(filling.total)
+            return types.CallToolResult(content=[_text(filling.data.decode("utf-8", "replace"))])
+        # What it holds does not travel through JSON-RPC: whoever takes it over reads it where it is.
+        token = self._handover.give(filling)
+        return types.CallToolResult(content=[_text(_FEW_BYTES.decode())], meta={HANDED_OVER: token})
+
+
+def _text(text: str) -> types.TextContent:
+    return types.TextContent(type="text", text=text)
+
+
+class RestChannel:
+    """One conversation: lines in, lines out, the SDK between them."""
+
+    def __init__(
+        self, name: str, server: "Server[dict[str, Any]]", listener: Listener, on_end: Ending | None
+    ) -> None:
+        self._name, self._listener, self._on_end = name, listener, on_end
+        self._sent, heard = create_context_streams[SessionMessage | Exception](math.inf)
+        said, self._said = create_context_streams[SessionMessage](math.inf)
+        run: Callable[[], Awaitable[None]] = lambda: server.run(  # noqa: E731  # typed, which a def would repeat
+            heard, said, server.create_initialization_options()
+        )
+        self._going_on = asyncio.Event()
+        self._going_on.set()
+        self._backlog: asyncio.Queue[SessionMessage | Exception] = asyncio.Queue()
+        self._tasks = [asyncio.ensure_future(work) for work in (self._serve(run), self._feed(), self._tell())]
+
+    @property
+    def is_stuck(self) -> bool:
+        return False
+
+    def send(self, line: Line) -> None:
+        try:
+            message = types.jsonrpc_message_adapter.validate_json(bytes(line), by_name=False)
+        except ValueError as error:
+            self._backlog.put_nowait(error)
+        else:
+            self._backlog.put_nowait(SessionMessage(message))
+
+    def pause(self) -> None:
+        self._going_on.clear()
+
+    def resume(self) -> None:
+        self._going_on.set()
+
+    async def end(self, grace_seconds: float) -> None:
+        self._sent.close()
+        serving, *others = self._tasks
+        with suppress(TimeoutError, asyncio.CancelledError):
+            await asyncio.wait_for(asyncio.shield(serving), grace_seconds)
+        for task in (serving, *others):
+            task.cancel()
+        await asyncio.wait(self._tasks)
+        if self._on_end is not None:
+            await self._on_end()
+
+    async def _serve(self, run: Callable[[], Awaitable[None]]) -> None:
+        reason = "ended"
+        try:
+            await run()
+        except Exception as error:  # noqa: BLE001  # whatever the SDK fails on, the session hears of it
+            reason = f"failed: {type(error).__name__}"
+        self._listener.on_lost(self, f"the upstream {self._name} {reason}")
+
+    async def _feed(self) -> None:
+        """In the order in which it was sent; the streams of the SDK can only be awaited."""
+        with suppress(ClosedResourceError):
+            while True:
+                await self._sent.send(await self._backlog.get())
+
+    async def _tell(self) -> None:
+        async for said in self._said:
+            await self._going_on.wait()
+            self._listener.on_line(
+                said.message.model_dump_json(by_alias=True, exclude_unset=True).encode("utf-8", "replace")
+            )

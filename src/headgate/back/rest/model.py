@@ -1,0 +1,135 @@
+"""What a declaration says, as values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+AuthKind = Literal["none", "bearer", "header", "basic", "oauth_client_credentials"]
+Where = Literal["path", "query", "header", "body"]
+Scope = Literal["address", "account"]
+Style = Literal["offset", "page", "cursor"]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A text, or the variable of the environment that holds it."""
+
+    text: str | None = field(default=None, repr=False)
+    """With a variable: what holds without it."""
+    variable: str = ""
+
+
+Constant = Setting | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Auth:
+    kind: AuthKind = "none"
+    settings: Mapping[str, Setting] = field(default_factory=lambda: {})
+    """token; or name and value; or username and password; or client_id, client_secret and scope."""
+    token_path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimit:
+    requests: int
+    seconds: float
+    per: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    key: str
+    """As our callers name it."""
+    name: str
+    """As the API names it."""
+    where: Where
+    schema: Mapping[str, Any]
+    is_required: bool = False
+    explode: bool = False
+    """A list as `a=1&a=2` and not as `a=1,2`."""
+
+    @property
+    def type(self) -> str:
+        return self.schema["type"]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    columns: str
+    rows: str
+    name: str = ""
+    """The member of a column that names it; empty where columns are texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What of an answer is given out."""
+
+    pointer: str = ""
+    is_list: bool = False
+    is_object: bool = False
+    """Neither: whatever it is."""
+    keep: Mapping[str, str] = field(default_factory=lambda: {})
+    name: str = ""
+    fields: tuple[str, ...] = ()
+    table: Table | None = None
+    each: str = ""
+    is_text: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    style: Style
+    size: int
+    limit: str = ""
+    """The API's name for how many; may be empty where it knows none."""
+    at: str = ""
+    """Its name for the offset, the number of the page, or the cursor."""
+    first: int = 1
+    """The number of the first page."""
+    next: str = ""
+    """Where the next cursor stands in an answer."""
+    total: str = ""
+    """Where the number of all items stands; empty if nowhere."""
+    key: str = ""
+    """The member that tells items apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    name: str
+    title: str
+    description: str
+    method: str
+    path: str
+    routes: tuple[str, ...]
+    annotations: Mapping[str, Any]
+    input_schema: dict[str, Any]
+    parameters: Mapping[str, Parameter]
+    fixed: Mapping[Where, Mapping[str, Constant]]
+    """What is sent with every call."""
+    body: Literal["form", "json"]
+    answer: Shape
+    paging: Paging | None
+
+    @property
+    def is_list(self) -> bool:
+        return self.answer.is_list
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    name: str
+    title: str
+    description: str
+    base_url: Setting
+    timeout_seconds: float
+    max_answer_bytes: int
+    auth: Auth
+    rate_limits: tuple[RateLimit, ...]
+    max_waiting: int
+    max_wait_seconds: float
+    message: str
+    """Where in the body of an error its message stands; empty if nowhere."""
+    tools: Mapping[str, Tool]

@@ -1,0 +1,163 @@
+"""The ASGI application: which operation a path leads to, and what becomes of its answer or its error."""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from functools import cached_property
+from typing import Any, Final, cast
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from headgate.errors import BadRequest, UpstreamError
+from headgate.front.api.openapi import openapi
+from headgate.front.api.operations import FILLING, Operation, Operations, rest_method
+from headgate.front.api.page import page
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+_NOT_OURS: Final = ("limit", "cursor", "fields", "path", "startLine", "endLine")
+"""Parameters of the protection in front of us."""
+_MAX_BODY_BYTES: Final = 1 << 20
+_MAX_QUERY_FIELDS: Final = 100
+_JSON: Final = "application/json"
+_PAGE_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+
+
+class Refused(Exception):
+    def __init__(self, status: int, code: str, message: str, **headers: str) -> None:
+        super().__init__(message)
+        self.status, self.code, self.headers = status, code, headers
+
+
+class Routes:
+    def __init__(self, operations: Operations, prefix: str) -> None:
+        self._operations, self._prefix = operations, prefix
+        self._table = [
+            (re.compile(_pattern(route)), operation)
+            for operation in operations.api.tools.values()
+            for route in sorted(operation.routes, key=lambda route: route.count("{"))
+        ]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._handle(scope, receive, send)
+        except Refused as refused:
+            await _refuse(send, refused.status, refused.code, str(refused), refused.headers)
+        except BadRequest as error:
+            await _refuse(send, 400, "invalid_parameter", str(error), {})
+        except UpstreamError as error:
+            after: float | None = getattr(error, "retry_after", None)
+            headers = {} if after is None else {"retry-after": str(max(1, round(after)))}
+            status, code = getattr(error, "status", 502), getattr(error, "kind", "unavailable")
+            await _refuse(send, status, code, str(error), headers)
+
+    async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path: str = scope["path"].removeprefix(self._prefix)
+        if path in ("/openapi.json", "/docs", "", "/"):
+            await self._describe(scope, send, path)
+            return
+        operation, found = self._find(scope["method"], path)
+        texts, more = self._texts(operation, scope["query_string"]), {}
+        if rest_method(operation) != "GET":
+            more = await _body_of(receive)
+        arguments = {**more, **self._operations.read_texts(operation.name, texts | found)}
+        answer = await self._operations.run(operation.name, arguments)
+        scope[FILLING] = answer.filling
+        await _answer(send, 200, answer.body, answer.content_type)
+
+    async def _describe(self, scope: Scope, send: Send, path: str) -> None:
+        if scope["method"] not in ("GET", "HEAD"):
+            raise Refused(405, "method_not_allowed", "use GET", allow="GET")
+        if path == "/openapi.json":
+            await _answer(send, 200, msgspec.json.encode(self._document), _JSON)
+            return
+        policy = {"content-security-policy": _PAGE_POLICY}
+        await _answer(send, 200, page(self._document).encode(), "text/html; charset=utf-8", policy)
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        return openapi(self._operations.api, self._prefix)
+
+    def _find(self, method: str, path: str) -> tuple[Operation, dict[str, str]]:
+        allowed: list[str] = []
+        for pattern, operation in self._table:
+            found = pattern.fullmatch(path.rstrip("/"))
+            if found is None:
+                continue
+            wanted = rest_method(operation)
+            if method == wanted or (method == "HEAD" and wanted == "GET"):
+                return operation, found.groupdict()
+            allowed.append(wanted)
+        if allowed:
+            methods = ", ".join(allowed)
+            raise Refused(405, "method_not_allowed", f"use {methods}", allow=methods)
+        raise Refused(
+            404, "not_found", f"there is nothing at this path; {self._prefix}/docs lists what there is"
+        )
+
+    def _texts(self, operation: Operation, query: bytes) -> dict[str, str]:
+        """Parameters by our names for them or by the API's own."""
+        ours = {parameter.name.removesuffix("[]"): key for key, parameter in operation.parameters.items()}
+        texts: dict[str, str] = {}
+        for name, value in _pairs(query):
+            if name in _NOT_OURS:
+                continue
+            key = name if name in operation.parameters else ours.get(name.removesuffix("[]"), "")
+            if not key:
+                there = ", ".join((*operation.parameters, *_NOT_OURS[:3]))
+                raise BadRequest(f"there is no parameter {name[:60]!r}; there are: {there}")
+            texts[key] = f"{texts[key]},{value}" if key in texts else value
+        return texts
+
+
+def _pattern(route: str) -> str:
+    parts = re.split(r"\{([^}]*)\}", route)
+    return "".join(f"(?P<{part}>[^/]+)" if at % 2 else re.escape(part) for at, part in enumerate(parts))
+
+
+def _pairs(query: bytes) -> list[tuple[str, str]]:
+    try:
+        text = query.decode("ascii")
+        return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_MAX_QUERY_FIELDS)
+    except ValueError:
+        raise BadRequest(
+            f"the query must be UTF-8, written as %XX, and have {_MAX_QUERY_FIELDS} fields at most"
+        ) from None
+
+
+async def _body_of(receive: Receive) -> dict[str, Any]:
+    body = b""
+    while True:
+        message = await receive()
+        body += message.get("body", b"")
+        if len(body) > _MAX_BODY_BYTES:
+            raise Refused(413, "too_large", f"a request may have {_MAX_BODY_BYTES:,} bytes at most")
+        if message["type"] == "http.disconnect" or not message.get("more_body"):
+            break
+    if not body.strip():
+        return {}
+    try:
+        given = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        given = None
+    if not isinstance(given, dict):
+        raise BadRequest("the body must be a JSON object of parameters")
+    return cast("dict[str, Any]", given)
+
+
+async def _refuse(send: Send, status: int, code: str, message: str, headers: Mapping[str, str]) -> None:
+    error = {"error": {"code": code, "message": message}}
+    await _answer(send, status, msgspec.json.encode(error), _JSON, headers)
+
+
+async def _answer(
+    send: Send, status: int, body: bytes, kind: str, headers: Mapping[str, str] | None = None
+) -> None:
+    told = {"content-type": kind, "content-length": str(len(body)), "cache-control": "no-store"} | dict(
+        headers or {}
+    )
+    pairs = [(name.encode(), value.encode("latin-1", "replace")) for name, value in told.items()]
+    await send({"type": "http.response.start", "status": status, "headers": pairs})
+    await send({"type": "http.response.body", "body": body})
