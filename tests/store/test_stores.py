@@ -123,3 +123,21 @@ def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
 def test_bounds_that_make_no_sense_are_refused() -> None:
     with pytest.raises(ValueError, match="at most the total"):
         Bounds(2, 1)
+
+
+def test_an_answer_that_has_grown_is_held_in_its_place(make_store: MakeStore) -> None:
+    store = make_store(Bounds(100, 100))
+    store.put("ann", A, source(30), 110, 100)
+    store.put_view("ann", A, b"view", b"definition")
+    store.grow("ann", A, source(80))
+    held = store.get("ann", A, 110)
+    assert held is not None and held.data == b"x" * 80
+    assert store.get_view("ann", A, b"view") == b"definition"
+    assert store.put("ann", B, source(30), 110, 100)
+    assert store.get("ann", A, 100) is None, "the bounds count what it has grown to"
+
+
+def test_what_is_not_held_does_not_grow(make_store: MakeStore) -> None:
+    store = make_store(ROOMY)
+    store.grow("ann", A, source(10))
+    assert store.get("ann", A, 100) is None

@@ -1,0 +1,224 @@
+"""Lists that a server in our own process has begun to fetch: more of them comes as they are read."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from headgate.engine.cursor import KeyRing
+from headgate.engine.policy import Policy
+from headgate.errors import ClientError, UpstreamError
+from headgate.protection import Protection
+from headgate.relay.actions import Action, ToClient, Wait, settled
+from headgate.relay.rules import Rules, ToolRule
+from headgate.relay.session import Session
+from headgate.store import MemoryStore
+from headgate.store.fillings import HANDED_OVER, Handover
+from tests.relay.conversation import KEY, NOW
+
+
+class Growing:
+    """A list of numbered items that comes in pages, and may end early or not at all."""
+
+    def __init__(self, total: int, size: int = 20, ends_at: int | None = None) -> None:
+        self.total, self._size, self._ends_at = total, size, ends_at
+        self.held = min(size, total)
+        self.asked: list[int] = []
+        self.trouble: Exception | None = None
+
+    @property
+    def data(self) -> bytes:
+        items = [{"id": at, "name": f"item {at}", "note": "x" * 40} for at in range(self.held)]
+        return json.dumps({"count": self.total, "result": items}, separators=(",", ":")).encode()
+
+    @property
+    def is_complete(self) -> bool:
+        return self.held >= self.total
+
+    async def reach(self, count: int) -> None:
+        self.asked.append(count)
+        if self.trouble is not None:
+            raise self.trouble
+        while self.held < min(count, self.total):
+            self.held = min(self.held + self._size, self.total)
+            if self._ends_at is not None and self.held >= self._ends_at:
+                self.held = self.total = self._ends_at
+
+
+class Talk:
+    """A session whose driver waits for what it is told to wait for."""
+
+    def __init__(self, **changes: Any) -> None:
+        rule = ToolRule(Policy(highlights=False, page_size=10), **changes)
+        protection = Protection(rule.policy, KeyRing(KEY), MemoryStore())
+        self.handover = Handover()
+        self.now = NOW
+        self.session = Session(
+            Rules(lambda _: rule), lambda: protection, lambda: self.now, handover=self.handover
+        )
+        self._id = 0
+
+    def ask(self, tool: str, **arguments: Any) -> list[Action]:
+        self._id += 1
+        params = {"name": tool, "arguments": arguments}
+        line = {"jsonrpc": "2.0", "id": self._id, "method": "tools/call", "params": params}
+        return self.session.from_client(json.dumps(line).encode())
+
+    def first(self, filling: Growing) -> dict[str, Any]:
+        self.ask("list_things")
+        result = {
+            "content": [{"type": "text", "text": "[]"}],
+            "_meta": {HANDED_OVER: self.handover.give(filling)},
+        }
+        line = {"jsonrpc": "2.0", "id": self._id, "result": result}
+        return self.done(self.session.from_upstream(json.dumps(line).encode()))
+
+    def read(self, **arguments: Any) -> dict[str, Any]:
+        return self.done(self.ask("headgate_read", **arguments))
+
+    def done(self, actions: list[Action]) -> dict[str, Any]:
+        while any(isinstance(action, Wait) for action in actions):
+            actions = settled([after for action in actions for after in self._waited(action)])
+        (answer,) = [json.loads(bytes(one.data)) for one in actions if isinstance(one, ToClient)]
+        return answer["result"]
+
+    def _waited(self, action: Action) -> list[Action]:
+        if not isinstance(action, Wait):
+            return [action]
+        try:
+            asyncio.run(_awaited(action))
+        except (UpstreamError, ClientError) as error:
+            return action.failed(str(error))
+        return action.then()
+
+
+async def _awaited(wait: Wait) -> None:
+    await wait.until()
+
+
+def record(result: dict[str, Any]) -> dict[str, Any]:
+    return result["_meta"]["headgate/result"]
+
+
+def test_the_first_page_tells_the_true_total_and_needs_one_item_more_than_it_shows() -> None:
+    filling = Growing(500)
+    result = Talk().first(filling)
+    assert "items 1-10 of 500" in result["content"][0]["text"]
+    assert record(result)["total"]["items"] == 500 and "nextCursor" in record(result)
+    assert filling.asked == [11] and filling.held == 20, "no page was fetched for nothing"
+
+
+def test_whoever_follows_the_cursors_gets_every_item_once_and_none_is_fetched_before_its_time() -> None:
+    filling, talk = Growing(105), Talk()
+    result, seen, fetched = talk.first(filling), list[int](), list[int]()
+    while True:
+        seen.append(record(result)["shown"]["items"])
+        fetched.append(filling.held)
+        cursor = record(result).get("nextCursor")
+        if cursor is None:
+            break
+        result = talk.read(cursor=cursor)
+        assert not result.get("isError")
+    assert sum(seen) == 105 and max(seen) == 10
+    assert fetched[:3] == [20, 40, 40] and fetched[-1] == 105
+
+
+def test_a_walk_through_all_of_it_goes_on_over_what_was_fetched_since() -> None:
+    filling, talk = Growing(60), Talk()
+    result = talk.first(filling)
+    cursor, ids = record(result)["nextCursor"], list[int]()
+    result = talk.read(cursor=cursor, fields="id", format="json", limit=7)
+    while True:
+        ids += [item["id"] for item in json.loads(result["content"][1]["text"].partition("\n")[2])]
+        cursor = record(result).get("nextCursor")
+        if cursor is None:
+            break
+        result = talk.read(cursor=cursor)
+    assert ids == list(range(60))
+
+
+def test_a_path_and_pages_and_a_search_have_what_they_need_fetched() -> None:
+    filling, talk = Growing(300), Talk()
+    cursor = record(talk.first(filling))["nextCursor"]
+    assert "item 130" in talk.read(cursor=cursor, path="/result/130")["content"][1]["text"]
+    assert filling.held == 140
+    several = talk.read(cursor=cursor, pages="15-16")
+    assert "items 141-160 of 300" in several["content"][0]["text"] and filling.held == 180
+    found = talk.read(cursor=cursor, search='"item 299"')
+    assert "item 299" in found["content"][1]["text"] and filling.is_complete
+
+
+def test_a_list_that_ends_before_its_time_says_so_by_its_end() -> None:
+    filling, talk = Growing(100, ends_at=25), Talk()
+    result, shown = talk.first(filling), 0
+    while True:
+        shown += record(result)["shown"]["items"]
+        if "nextCursor" not in record(result):
+            break
+        result = talk.read(cursor=record(result)["nextCursor"])
+    assert shown == 25 and record(result)["total"]["items"] == 25
+
+
+def test_what_cannot_be_fetched_is_an_error_and_the_cursor_stays_good() -> None:
+    filling, talk = Growing(100), Talk()
+    result = talk.read(cursor=record(talk.first(filling))["nextCursor"])
+    cursor = record(result)["nextCursor"]
+    filling.trouble = UpstreamError("it does not answer: try again")
+    failed = talk.read(cursor=cursor)
+    assert failed["isError"] and failed["content"][0]["text"] == "it does not answer: try again"
+    filling.trouble = None
+    assert "items 21-30 of 100" in talk.read(cursor=cursor)["content"][0]["text"]
+
+
+def test_a_list_that_is_all_here_and_fits_goes_out_as_it_is() -> None:
+    filling = Growing(8)
+    result = Talk().first(filling)
+    assert result == {"content": [{"type": "text", "text": filling.data.decode()}]}
+
+
+def test_whoever_is_not_protected_gets_all_of_it() -> None:
+    filling = Growing(90)
+    result = Talk(enabled=False).first(filling)
+    assert len(json.loads(result["content"][0]["text"])["result"]) == 90
+
+
+def test_two_answers_that_begin_alike_are_two() -> None:
+    talk = Talk()
+    one, other = Growing(100), Growing(200)
+    first, second = record(talk.first(one))["nextCursor"], record(talk.first(other))["nextCursor"]
+    for _ in range(3):
+        told = talk.read(cursor=first)
+        first = record(told)["nextCursor"]
+        assert "of 100" in told["content"][0]["text"]
+    assert "items 11-20 of 200" in talk.read(cursor=second)["content"][0]["text"]
+
+
+def test_an_expired_cursor_fetches_nothing() -> None:
+    filling, talk = Growing(100), Talk()
+    cursor = record(talk.first(filling))["nextCursor"]
+    asked = len(filling.asked)
+    talk.now += 3_600
+    failed = talk.read(cursor=cursor)
+    assert failed["isError"] and "invalid or expired cursor" in failed["content"][0]["text"]
+    assert len(filling.asked) == asked
+
+
+def test_in_a_batch_what_would_have_to_be_waited_for_is_refused() -> None:
+    talk = Talk()
+    cursor = record(talk.first(Growing(100)))["nextCursor"]
+    call = {"name": "headgate_read", "arguments": {"cursor": cursor}}
+    batch = [{"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": call}]
+    (answer,) = talk.session.from_client(json.dumps(batch).encode())
+    assert isinstance(answer, ToClient)
+    (one,) = json.loads(bytes(answer.data))
+    assert one["result"]["isError"] and "send it alone" in one["result"]["content"][0]["text"]
+
+
+@pytest.mark.parametrize("token", ["", "unknown", 7, None])
+def test_a_token_nobody_gave_is_nothing(token: object) -> None:
+    talk = Talk()
+    talk.ask("list_things")
+    result = {"content": [{"type": "text", "text": "hello"}], "_meta": {HANDED_OVER: token}}
+    line = json.dumps({"jsonrpc": "2.0", "id": 1, "result": result}).encode()
+    assert talk.session.from_upstream(line) == [ToClient(line)]
