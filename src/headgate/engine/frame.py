@@ -7,7 +7,7 @@ from typing import Any, Final
 from headgate.engine.highlights import find_highlights
 from headgate.engine.linerange import select_lines
 from headgate.engine.policy import Policy
-from headgate.engine.project import select_fields
+from headgate.engine.project import chosen_part, select_fields
 from headgate.engine.reply import Issue, Notice, Reply, allowance, budget_fields
 from headgate.engine.search import select_matches
 from headgate.engine.selection import Selection
@@ -34,6 +34,9 @@ class Frame:
                 return self.source, ""
             case "text":
                 return self.source.as_text, ""
+            case "chosen":
+                inner, base = self.scope(View("path", view.path))
+                return inner.chosen(view.fields, chosen_part), base
             case "path" | "walk":
                 node, base = self.source.resolve(view.path), view.path
                 if base and not base.startswith("/"):
@@ -65,7 +68,8 @@ class Frame:
         head = inner.head(inner.root) if inner.is_json else b'"'
         policy = self.policy
         # Whoever asks for one object by its path has seen it in short.
-        of_object = policy.object_threshold if view.scope in ("path", "walk") else policy.object_budget
+        is_asked_for = view.scope in ("path", "walk", "chosen")
+        of_object = policy.object_threshold if is_asked_for else policy.object_budget
         return {b"[": policy.list_threshold, b'"': policy.text_threshold}.get(head, of_object)
 
     def limit(self, view: View) -> int:
@@ -124,7 +128,9 @@ class Frame:
         envelope: str = "",
     ) -> Reply:
         inner, base = self.scope(view)
-        budget = budget or self.budget(view)
+        is_object = inner.is_json and inner.head(inner.root) == b"{" and not view.search and not view.lines
+        # Whoever names fields of one object has seen it in short.
+        budget = budget or (self.policy.object_threshold if is_object else self.budget(view))
         limit = self.limit(view)
         if pages:
             start, limit = (pages[0] - 1) * limit, limit * (pages[1] - pages[0] + 1)
@@ -132,6 +138,9 @@ class Frame:
         spent = self.cost(highlights) + self.cost(envelope)
         room = budget - allowance_of(self.policy, section=view.condensed) - spent
         made = _select(inner, view, start, limit, room, self.policy)
+        if made.is_clipped and is_object and view.fields:
+            chosen = View("chosen", base, view.fields, form=view.form, limit=view.limit)
+            return self.part_reply(self.walker(chosen, budget).part(None), chosen, budget)
         record: dict[str, Any] = {
             "kind": made.kind,
             "path": self.base + base,

@@ -85,6 +85,7 @@ def select_fields(source: Source, view: View, start: int, limit: int, room: int,
         return indexed(strip(kept, policy), at)
 
     made = fit_units(pick, start, min(limit, len(items) - start), room, policy, is_list=is_list)
+    is_clipped = made is None
     if made is None:
         made = clipped(
             jsontext.canonical(pick(start)).decode(), 0, "; ask for fewer fields, or one path", room, policy
@@ -104,8 +105,15 @@ def select_fields(source: Source, view: View, start: int, limit: int, room: int,
         following=last if last < len(items) else None,
         missing=missing,
         remark=_missing_remark(missing, items[0]) if missing and not view.condensed else "",
+        is_clipped=is_clipped,
         sections=["/" + INDEX] if view.condensed else [],
     )
+
+
+def chosen_part(source: Source, fields: tuple[str, ...]) -> Source:
+    """The chosen fields of an object as a source of their own."""
+    raw = project(source.raw(source.root), field_tree(fields), set()) or b"{}"
+    return Source(jsontext.canonical(raw))
 
 
 def _left_out(policy: Policy) -> str:

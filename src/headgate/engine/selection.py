@@ -28,6 +28,8 @@ class Selection:
     """Number of the unit (or byte of the text) that comes next."""
     missing: Sequence[str] = ()
     remark: str = ""
+    is_clipped: bool = False
+    """Not even one unit fits, and only a part of it is shown."""
     sections: list[str] = field(default_factory=lambda: [])
 
 

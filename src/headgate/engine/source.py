@@ -6,6 +6,7 @@ cannot be opened safely (refused JSON, keys too long to stand in a path, nesting
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
 from operator import sub
 from typing import Final, NamedTuple
@@ -85,6 +86,7 @@ class Source:
         self._opened: dict[int, Children | None] = {0: opened} if opened is not None else {}
         self._texts: dict[int, Source] = {}
         self._inner: dict[int, Source] = {}
+        self._chosen: dict[tuple[str, ...], Source] = {}
         self._tokens: dict[Estimator, int] = {}
         self.searches: dict[str, object] = {}
         """Hits of the last searches, by query; kept by search.py."""
@@ -205,6 +207,14 @@ class Source:
             expected = self.expected if node == self.focus.node else 0
             self._inner[node.start] = Source(self.raw(node), known, expected)
         return self._inner[node.start]
+
+    def chosen(
+        self, fields: tuple[str, ...], choose: "Callable[[Source, tuple[str, ...]], Source]"
+    ) -> "Source":
+        """The source that `choose` makes of these fields, kept as long as we are."""
+        if fields not in self._chosen:
+            self._chosen[fields] = choose(self, fields)
+        return self._chosen[fields]
 
     def resolve(self, pointer: str) -> Node:
         """The value a JSON Pointer leads to."""

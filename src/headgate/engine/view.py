@@ -13,7 +13,8 @@ MAX_PATTERN_CHARS: Final = 500
 class View:
     scope: str = "focus"
     """whole: every part in source order; focus: the dominant list or text; path: what `path` leads to, as an answer
-    of its own; walk: every part of what `path` leads to; text: the bytes as they came, whatever they hold."""
+    of its own; walk: every part of what `path` leads to; chosen: every part of the chosen `fields` of the object there;
+    text: the bytes as they came, whatever they hold."""
     path: str = ""
     fields: tuple[str, ...] = ()
     search: str = ""
@@ -27,7 +28,8 @@ class View:
 
     @property
     def is_selection(self) -> bool:
-        return bool(self.fields or self.search or self.lines or self.condensed)
+        chosen = self.fields and self.scope != "chosen"
+        return bool(chosen or self.search or self.lines or self.condensed)
 
     def pack(self) -> bytes:
         return json.dumps(asdict(self), sort_keys=True, separators=(",", ":")).encode()

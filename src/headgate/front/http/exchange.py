@@ -56,7 +56,7 @@ class Exchange:
     principal = "local"
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, *, max_body_bytes: int) -> None:
-        self._receive, self._send = receive, send
+        self._scope, self._receive, self._send = scope, receive, send
         self._max_body_bytes = max_body_bytes
         self.method: str = scope["method"]
         self.path: str = scope["path"]
@@ -117,6 +117,18 @@ class Exchange:
         if not unpack.eof:
             raise Refusal(400, "the request is not what its Content-Encoding says")
         return out
+
+    async def hand_to(self, app: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
+        """Let another application answer; what every answer of ours carries is added to its own."""
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                self.status = message["status"]
+                ours = [*self.more_headers, (b"x-request-id", self.request_id)]
+                message = {**message, "headers": [*message.get("headers", ()), *ours]}
+            await self._send(message)
+
+        await app(self._scope, self._receive, send)
 
     async def answer(
         self, status: int, body: bytes | bytearray = b"", headers: Iterable[Header] = ()

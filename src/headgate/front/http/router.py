@@ -12,6 +12,7 @@ from headgate.front.http.refusals import INTERNAL_ERROR, Refusal, upstream_down
 from headgate.guard.origin import OriginRules
 
 Handler = Callable[[Exchange], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 Report = Callable[[str, dict[str, object], str], None]
 """Who is told of requests and errors: event, fields, level."""
 
@@ -30,7 +31,10 @@ class Router:
         *,
         origins: OriginRules,
         max_body_bytes: int,
+        mounted: "Mapping[str, Application] | None" = None,
     ) -> None:
+        """`mounted`: applications of their own, by the beginning of the paths that lead there."""
+        self._mounted = mounted or {}
         self.origins = origins
         self.max_body_bytes = max_body_bytes
         self.tells_requests = False
@@ -84,9 +88,15 @@ class Router:
             )
             return
         handler = self._routes.get(exchange.path)
-        if handler is None:
-            raise Refusal(404, f"there is nothing here; there is {', '.join(sorted(self._routes))}")
-        await handler(exchange)
+        if handler is not None:
+            await handler(exchange)
+            return
+        for beginning, app in self._mounted.items():
+            if exchange.path == beginning or exchange.path.startswith(beginning + "/"):
+                await exchange.hand_to(app)
+                return
+        there = ", ".join(sorted({*self._routes, *self._mounted}))
+        raise Refusal(404, f"there is nothing here; there is {there}")
 
     async def _refuse(self, exchange: Exchange, refusal: Refusal) -> None:
         if not exchange.status and not exchange.hangup.is_over:
