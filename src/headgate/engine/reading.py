@@ -67,7 +67,11 @@ def _is_about_json(frame: Frame) -> bool:
 def _first_of_path(frame: Frame, view: View) -> Reply:
     """What a path leads to: whole if it fits, else as any answer begins."""
     inner, base = frame.scope(view)
-    below = Frame(inner, frame.policy, lambda sub, at: frame.issue(_inside(base, sub, inner), at), base)
+
+    def issue(sub: View, at: Position) -> str:
+        return frame.issue(replace(_inside(base, sub, inner), form=view.form), at)
+
+    below = Frame(inner, frame.policy, issue, base)
     return _whole(below, frame.budget(view)) or begin(below, plan.decide_oversized(inner, frame.policy))
 
 
