@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from headgate import __version__
@@ -20,6 +20,10 @@ from headgate.front.http.router import Handler, Router, answer_document, only
 from headgate.guard.origin import OriginRules, is_loopback
 from headgate.relay import message as rpc
 from headgate.watch.log import LEVELS, Log
+
+if TYPE_CHECKING:
+    from headgate.app.apis import ServedApi
+    from headgate.protection import Protection
 
 _SWEEP_SECONDS: Final = 5.0
 _LOOK_SECONDS: Final = 0.02
@@ -47,9 +51,11 @@ class HttpGateway:
             )
             for name in config.upstreams
         }
+        self._apis = self._serve_apis(protection, budget)
         self._router = Router(
             self._routes(),
             self._report,
+            mounted={prefix: served.app for prefix, served in self._apis.items()},
             origins=_origins(config),
             max_body_bytes=config.server.max_body_bytes,
         )
@@ -74,6 +80,26 @@ class HttpGateway:
                 routes[f"/messages{path}"] = upstream.old_sse.messages
         return routes
 
+    def _serve_apis(
+        self, protection: "Callable[[], Protection]", budget: int | None
+    ) -> "dict[str, ServedApi]":
+        """REST APIs as REST, each at the beginning of its paths."""
+        found = {name: one.api for name, one in self._upstreams.items() if one.api is not None}
+        if not found:
+            return {}
+        from headgate.app.apis import VERSION, ServedApi
+
+        served: dict[str, ServedApi] = {}
+        for name, api in found.items():
+            prefix = f"/api/{VERSION}" if len(found) == 1 else f"/api/{quote(name)}/{VERSION}"
+            served[prefix] = ServedApi(name, api, prefix, self.config, protection, self._log, budget=budget)
+        return served
+
+    @property
+    def api_paths(self) -> list[str]:
+        """Where REST APIs are served as REST."""
+        return list(self._apis)
+
     def apply(self, config: Config) -> None:
         """A new configuration for all calls from now on; those under way keep the old one."""
         self.config = config
@@ -83,6 +109,8 @@ class HttpGateway:
         self._router.tells_requests = self._log.level <= LEVELS["debug"]
         for upstream in self._upstreams.values():
             upstream.apply(config)
+        for api in self._apis.values():
+            api.apply(config)
 
     async def open(self) -> None:
         await self._listening.open(self.config.server.host, self.config.server.port)

@@ -334,7 +334,7 @@ def _usual_port() -> str:
     return str(usual.port)
 
 
-def _announce(address: str, _: Config) -> None:
+def _announce(address: str, _: Config, __: object) -> None:
     url = f"{address}/mcp"
     write_text(
         f"\nThe graph of the tour is served at {url} until Ctrl-C.\n\n"

@@ -4,7 +4,7 @@ import argparse
 import asyncio
 import sys
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -65,10 +65,10 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _announce(address: str, config: Config) -> None:
+def _announce(address: str, config: Config, api_paths: Sequence[str]) -> None:
     names = list(config.upstreams)
     paths = ["/mcp"] if len(names) == 1 else [f"/mcp/{quote(name)}" for name in names]
-    for path in paths:
+    for path in (*paths, *(f"{one}/docs" for one in api_paths)):
         complain(f"serving {address}{path} (Ctrl-C ends)")
 
 
@@ -79,9 +79,9 @@ async def serve(
     log: Log,
     *,
     budget: int | None = None,
-    on_open: Callable[[str, Config], object],
+    on_open: Callable[[str, Config, Sequence[str]], object],
 ) -> None:
-    """Until a signal ends it. `on_open` is told the address once clients may come."""
+    """Until a signal ends it. `on_open` is told the address once clients may come, and where REST is served there."""
     from headgate.app.reloading import Reloading
     from headgate.app.serving import HttpGateway
 
@@ -90,7 +90,7 @@ async def serve(
     reloading = Reloading(gateway, read, log)
     if path is not None:
         reloading.watch(path)
-    on_open(gateway.address, config)
+    on_open(gateway.address, config, gateway.api_paths)
     await gateway.run(on_reload=lambda: reloading.reload(time.time()))
 
 

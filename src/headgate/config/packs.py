@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.config.declarations import Override
+from headgate.config.declarations import ContextProtection, Override
 from headgate.config.loading import parse
 from headgate.engine.wording import Wording
 from headgate.errors import OperatorError
@@ -18,12 +18,25 @@ from headgate.relay.rules import Words
 
 def rules_of(pack: Pack, hard_cap: float = math.inf) -> dict[str, Override]:
     """The rules a pack brings, read as those of a configuration are."""
-    data, name = pack.file(RULES_FILE), f"{pack.name}/{RULES_FILE}"
-    rules = parse(data, name).context_protection.tools if data else {}
-    for tool, rule in rules.items():
+    return _within(hard_cap, pack, _read(pack).tools)
+
+
+def endpoints_of(pack: Pack, hard_cap: float = math.inf) -> dict[str, Override]:
+    """The same for REST paths."""
+    return _within(hard_cap, pack, _read(pack).endpoints)
+
+
+def _read(pack: Pack) -> ContextProtection:
+    data = pack.file(RULES_FILE)
+    return parse(data, f"{pack.name}/{RULES_FILE}").context_protection if data else ContextProtection()
+
+
+def _within(hard_cap: float, pack: Pack, rules: dict[str, Override]) -> dict[str, Override]:
+    for name, rule in rules.items():
         if rule.threshold is not None and rule.threshold > hard_cap:
             raise OperatorError(
-                f"{name}: {tool}: threshold {rule.threshold} is more than hard_output_token_cap ({hard_cap})"
+                f"{pack.name}/{RULES_FILE}: {name}: threshold {rule.threshold} is more than "
+                f"hard_output_token_cap ({hard_cap})"
             )
     return rules
 

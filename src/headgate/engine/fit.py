@@ -15,6 +15,7 @@ _FULL: Final = 0.89
 _AIM: Final = 0.965
 _FIRST_AIM: Final = 0.925
 """From a few parts only: a row less than might fit is cheaper than another rendering."""
+_NEARLY: Final = 1.08
 _PROBE: Final = 6
 _MAX_TRIES: Final = 24
 _TOKENS_PER_BYTE: Final = 0.15
@@ -55,7 +56,22 @@ def fit(
         if too_many - low <= 1:
             break
         count = min(max(following, low + 1), too_many - 1)
-    return best
+    return _rounded(best, render, min(most, too_many - 1), budget, estimator)
+
+
+def _rounded(
+    best: Fitted | None,
+    render: "Callable[[int], Rendered]",
+    most: int,
+    budget: int,
+    estimator: Estimator,
+) -> Fitted | None:
+    """All that were asked for, where nearly all fit: a page of 50 is worth another rendering, one of 48 is not."""
+    if best is None or not best.count < most <= best.count * _NEARLY:
+        return best
+    rendered = render(most)
+    tokens = estimator.ceiling(rendered.text)
+    return Fitted(most, rendered, tokens) if tokens <= budget else best
 
 
 @dataclass(frozen=True, slots=True)

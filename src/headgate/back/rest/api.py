@@ -145,7 +145,10 @@ class RestApi:
             shaped, opened = self._shaped(tool, await self._call(tool, given, parameters))
             if not first:
                 first.append(shaped)
-            return self._page(paging, shaped, opened)
+            page = self._page(paging, shaped, opened)
+            if page.next and page.next == parameters.get(paging.at):
+                raise self._failures.broken(f"at {paging.next} stands the cursor that it was asked with")
+            return page
 
         walk = walk_of(paging, ask)
         items = await walk.next(paging.size if limit is None else limit)
@@ -175,12 +178,11 @@ class RestApi:
 def _settled(tool: Tool, resolution: Resolution) -> Fixed:
     return {
         where: {
-            name: resolution.header(one, f"tools.{tool.name}.fixed.{where}.{name}")
-            if isinstance(one, Setting)
-            else one
+            name: look_up(one, f"tools.{tool.name}.fixed.{where}.{name}") if isinstance(one, Setting) else one
             for name, one in constants.items()
         }
         for where, constants in tool.fixed.items()
+        for look_up in (resolution.header if where == "header" else resolution.text,)
     }
 
 

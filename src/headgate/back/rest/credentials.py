@@ -93,6 +93,7 @@ class ClientCredentials:
         self._headers: Headers = []
         self._until = 0.0
         self._fetching: asyncio.Task[Headers] | None = None
+        self._is_closed = False
 
     async def headers(self) -> Headers:
         if self._headers and time.monotonic() < self._until:
@@ -100,8 +101,14 @@ class ClientCredentials:
         if self._fetching is None or self._fetching.done():
             self._fetching = asyncio.get_running_loop().create_task(self._fetch())
             self._fetching.add_done_callback(_note)
-        # Whoever goes away does not take the token from those who stay.
-        return await asyncio.shield(self._fetching)
+        fetching = self._fetching
+        try:
+            # Whoever goes away does not take the token from those who stay.
+            return await asyncio.shield(fetching)
+        except asyncio.CancelledError:
+            if self._is_closed and fetching.cancelled():
+                raise self._failures.unreachable("the client was closed") from None
+            raise
 
     def renew(self, refused: Headers) -> bool:
         if refused == self._headers:
@@ -109,6 +116,7 @@ class ClientCredentials:
         return True
 
     async def close(self) -> None:
+        self._is_closed = True
         if self._fetching is not None:
             self._fetching.cancel()
             await asyncio.wait([self._fetching])

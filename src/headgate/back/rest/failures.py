@@ -17,6 +17,7 @@ and whatever is a secret of ours.
 import html
 import re
 from collections import deque
+from math import ceil
 from typing import Final, Literal
 from urllib.parse import quote
 
@@ -108,7 +109,7 @@ class Failures:
 
     def limited(self, seconds: float, *, is_ours: bool) -> ApiError:
         why = "has no room for more requests just now" if is_ours else "refuses more requests just now (429)"
-        wait = max(1, round(seconds + 0.5))
+        wait = max(1, ceil(seconds))
         return ApiError("rate_limited", f"{self._title} {why}: try again in {wait} s", retry_after=wait)
 
     def unauthorized(self, status: int) -> ApiError:

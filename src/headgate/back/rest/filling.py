@@ -99,10 +99,10 @@ class Filling:
 
     async def _fetch(self) -> None:
         """One page, for all who wait for it."""
-        if self._fetching is None:
+        if not self._is_fetching:
             self._start(is_ahead=False)
         fetching, was_ahead = self._fetching, self._is_ahead
-        if fetching is None:
+        if fetching is None or self._is_closed:
             raise UpstreamError(_CLOSED)
         try:
             await asyncio.shield(fetching)
@@ -116,7 +116,7 @@ class Filling:
             raise
 
     def _look_ahead(self) -> None:
-        if self._fetching is None and not self.is_complete and len(self._written) <= self._max_bytes:
+        if not self._is_fetching and not self.is_complete and len(self._written) <= self._max_bytes:
             self._start(is_ahead=True)
 
     def _start(self, *, is_ahead: bool) -> None:
@@ -129,8 +129,12 @@ class Filling:
         left = self._page_size + 1 if self._limit is None else self._limit - self._held
         self._add(await self._walk.next(left))
 
-    def _fetched(self, task: "asyncio.Task[None]") -> None:
-        self._fetching = None
+    @property
+    def _is_fetching(self) -> bool:
+        return self._fetching is not None and not self._fetching.done()
+
+    @staticmethod
+    def _fetched(task: "asyncio.Task[None]") -> None:
         if not task.cancelled():
             task.exception()  # who waits is told; if nobody does, it is tried again when it is needed
 

@@ -117,6 +117,10 @@ class Tool:
     def is_list(self) -> bool:
         return self.answer.is_list
 
+    @property
+    def is_text(self) -> bool:
+        return self.answer.is_text
+
 
 @dataclass(frozen=True, slots=True)
 class Api:

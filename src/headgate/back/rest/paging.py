@@ -14,7 +14,7 @@ from headgate.errors import JsonRefused
 
 _MOST_SEEKS: Final = 6
 _MOST_EMPTY: Final = 3
-"""Pages in a row with nothing new in them; then there is nothing more to be had."""
+"""Pages in a row that lead nowhere; then there is nothing more to be had."""
 
 
 class Page(NamedTuple):
@@ -150,9 +150,8 @@ class OffsetWalk:
             fresh = [item for item, key in zip(fresh, page.keys[after:], strict=True) if self._is_new(key)]
             self._anchor = page.keys[-1]
             self._order.setdefault(self._anchor, len(self._order))
-        self._position = max(window.end - 1, 0)
-        self._total = page.total
-        self._empty = 0 if fresh else self._empty + 1
+        self._empty = 0 if fresh or window.end - 1 > self._position else self._empty + 1
+        self._position, self._total = max(window.end - 1, 0), page.total
         is_last = window.end >= page.total if page.total is not None else len(page.items) < window.asked
         is_short = len(page.items) < window.asked and len(page.items) <= after
         self.is_over = is_last or is_short or not page.items or self._empty >= _MOST_EMPTY
@@ -184,8 +183,6 @@ class CursorWalk:
         paging = self._paging
         asked: dict[str, str | int] = {paging.limit: min(most, paging.size)} if paging.limit else {}
         page = await self._ask(asked | ({paging.at: self._cursor} if self._cursor else {}))
-        if page.next and page.next == self._cursor:
-            raise Misshapen("its next cursor is the one it was asked with")
         self._cursor, self._total = page.next, page.total
         self._count += len(page.items)
         self.is_over = not page.next

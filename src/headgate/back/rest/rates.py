@@ -15,6 +15,8 @@ from headgate.back.rest.model import RateLimit
 Key = tuple[str, ...]
 
 _LEAST_TIMER_SECONDS: Final = 0.002
+_ON_ITS_WAY_SECONDS: Final = 10.0
+_GRACE_SECONDS: Final = 1.0
 _NO_LIMIT: Final = RateLimit(100_000, 0.001, "account")
 """Where a 429 can be noted although no limit is declared."""
 
@@ -30,7 +32,8 @@ class Ticket:
 
     def counts_from(self, now: float, seconds: float) -> float:
         # One that hangs was counted too, in good time: it does not hold its place until it is given up.
-        return self.answered if self.answered is not None else min(now, self.started + seconds)
+        arrived = self.started + max(seconds, _ON_ITS_WAY_SECONDS)
+        return self.answered if self.answered is not None else min(now, arrived)
 
 
 class Window:
@@ -45,9 +48,9 @@ class Window:
         seconds, most = self.limit.seconds, self.limit.requests
         self._tickets = [one for one in self._tickets if one.counts_from(now, seconds) + seconds > now]
         ends = sorted(one.counts_from(now, seconds) + seconds for one in self._tickets)
-        ends = ([now] * (most - len(ends)) + ends)[-most:]
         rounds, at = divmod(place, most)
-        return max(ends[at] + rounds * seconds, self.not_before)
+        at -= max(most - len(ends), 0)
+        return max((now if at < 0 else ends[-most:][at]) + rounds * seconds, self.not_before)
 
     def add(self, ticket: Ticket) -> None:
         self._tickets.append(ticket)
@@ -171,7 +174,7 @@ class Rates:
         self._waiting += 1
         try:
             # Those before us may take longer than they seemed to.
-            async with asyncio.timeout(max(self._max_wait_seconds, 0.01)):
+            async with asyncio.timeout(self._max_wait_seconds + _GRACE_SECONDS):
                 return await self._line.enter(self._windows)
         except TimeoutError:
             raise NoRoom(self._line.wait_for(self._windows, time.monotonic())) from None

@@ -126,8 +126,6 @@ class Section:
 
     def finish(self) -> None:
         for key in self._left:
-            if key in self._known:
-                continue  # it is there and says nothing
             near = get_close_matches(key[:60], self._known, 1)
             self.fail(
                 key,

@@ -85,7 +85,8 @@ def _parameter(key: str, section: Section, method: str, path: str) -> Parameter:
     where = section.choice("in", _WHERES, usual)
     if in_path != (where == "path"):
         section.fail("in", "must be path for what the path has in { }, and for nothing else")
-    schema = dict(cast("Mapping[str, Any]", section.value("schema", {"type": "string"})))
+    told = section.value("schema", {"type": "string"})
+    schema = dict(cast("Mapping[str, Any]", told)) if isinstance(told, dict) else {}
     if schema.get("type") not in _TYPES:
         section.fail("schema", f"must have one `type`: {', '.join(_TYPES)}")
     if description := section.text("description", ""):
@@ -138,12 +139,11 @@ def _fixed(section: Section | None) -> dict[Where, dict[str, Constant]]:
 
 
 def _annotations(section: Section | None, method: str) -> dict[str, Any]:
-    told = (
-        {} if section is None else {hint: section.flag(hint, False) for hint in _HINTS if section.has(hint)}
-    )
+    told: dict[str, Any] = {}
     if section is not None:
         for hint in _HINTS:
-            section.value(hint, None)
+            is_given, value = section.has(hint), section.flag(hint, False)
+            told |= {hint: value} if is_given else {}
         section.finish()
     return told if told or method != "GET" else {"readOnlyHint": True}
 
@@ -156,8 +156,9 @@ def _answer(section: Section | None) -> Shape:
     if len(kinds) > 1:
         section.fail("", f"{' and '.join(kinds)} exclude each other")
     is_list = bool(table) or "items" in kinds
+    items, item = section.pointer("items", ""), section.pointer("item", "")
     shape = Shape(
-        pointer=section.pointer("items", "") or section.pointer("item", ""),
+        pointer=items or item,
         is_list=is_list,
         is_object="item" in kinds,
         keep=_keep(section.section("keep")),
@@ -167,7 +168,6 @@ def _answer(section: Section | None) -> Shape:
         each=section.text("each", ""),
         is_text=section.flag("text", False),
     )
-    section.value("item", None)
     section.finish()
     if shape.is_text and (shape.keep or shape.name or shape.fields or shape.each):
         section.fail("text", "is given out as it came: keep, as, fields and each have nothing to do")

@@ -139,7 +139,7 @@ def _parameters(operation: Operation, route: str) -> Iterator[dict[str, Any]]:
 
 
 def _content(operation: Operation) -> dict[str, Any]:
-    if operation.has_text:
+    if operation.is_text:
         return {"text/csv": {"schema": _TEXT}, "application/json": {"schema": _ref("Chunk")}}
     kinds = ["Page"] if operation.is_list else ["Preview", "Part"]
     return {"application/json": {"schema": {"anyOf": [{"type": "object"}, *map(_ref, kinds)]}}}

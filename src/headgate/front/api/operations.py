@@ -1,12 +1,9 @@
 """What the routes need to know of an API. Whoever calls it is another room's business."""
 
 from collections.abc import Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from headgate.engine.filling import Filling
-
-FILLING: Final = "headgate.filling"
-"""Where an application leaves a list that goes on upstream, for the protection in front of it."""
 
 
 class Parameter(Protocol):
@@ -36,7 +33,7 @@ class Operation(Protocol):
     @property
     def is_list(self) -> bool: ...
     @property
-    def has_text(self) -> bool:
+    def is_text(self) -> bool:
         """Whether it answers with a text, such as CSV."""
         ...
 

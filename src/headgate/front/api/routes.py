@@ -10,8 +10,9 @@ import msgspec
 
 from headgate.errors import BadRequest, UpstreamError
 from headgate.front.api.openapi import openapi
-from headgate.front.api.operations import FILLING, Operation, Operations, rest_method
+from headgate.front.api.operations import Operation, Operations, rest_method
 from headgate.front.api.page import page
+from headgate.front.rest.middleware import FILLING
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

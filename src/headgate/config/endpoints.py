@@ -1,0 +1,45 @@
+"""What a configuration means for each REST path."""
+
+from collections.abc import Callable, Iterable
+
+from headgate.config.declarations import Config, Override
+from headgate.config.policies import general_rule, overridden
+from headgate.errors import OperatorError
+from headgate.relay.patterns import PathPattern
+from headgate.relay.rules import Rules, ToolRule
+
+Resolve = Callable[[str], ToolRule]
+
+
+def endpoint_rules(config: Config, packs: Iterable[str] = (), budget: int | None = None) -> Resolve:
+    """By the packs' rules, then by those of the configuration; of several that match the later wins."""
+    general = general_rule(config, budget)
+    patterns = [*_rules_of_packs(packs), *config.context_protection.endpoints.items()]
+    return rules_by_path(general, patterns)
+
+
+def rules_by_path(general: ToolRule, patterns: Iterable[tuple[str, Override]]) -> Resolve:
+    """What cannot be is refused now, not at the first request."""
+    known = [(PathPattern.of(pattern), override) for pattern, override in patterns]
+    for _, override in known:
+        overridden(general, override)
+
+    def resolve(path: str) -> ToolRule:
+        rule = general
+        for pattern, override in known:
+            if pattern.match(path) is not None:
+                rule = overridden(rule, override)
+        return rule
+
+    return Rules(resolve).of
+
+
+def _rules_of_packs(packs: Iterable[str]) -> Iterable[tuple[str, Override]]:
+    for name in packs:
+        from headgate.config.packs import endpoints_of
+        from headgate.packs.discovery import load_pack
+
+        try:
+            yield from endpoints_of(load_pack(name)).items()
+        except ValueError as error:
+            raise OperatorError(f"the pack {name}: {error}") from None

@@ -1,0 +1,85 @@
+"""The same protection in front of a REST API: `app.add_middleware(HeadgateMiddleware)` for any ASGI application."""
+
+import time
+from collections.abc import Callable, Mapping
+
+from headgate.config import Config, Override
+from headgate.config.policies import general_rule, overridden
+from headgate.engine.policy import Policy
+from headgate.front.rest import Decision, ParameterNames, PathPattern, ProtectedApp, Resolve
+from headgate.front.rest.answering import App, Scope
+from headgate.front.rest.decision import log_decision
+from headgate.front.rest.headers import credentials_digest
+from headgate.front.rest.middleware import MAX_BYTES
+from headgate.protection import DEFAULT_TTL_SECONDS, Protection, process_ring
+from headgate.relay.rules import Rules, ToolRule
+from headgate.store import MemoryStore, SnapshotStore
+
+__all__ = [
+    "Config",
+    "Decision",
+    "HeadgateMiddleware",
+    "Override",
+    "ParameterNames",
+    "Policy",
+    "make_endpoint_rules",
+]
+
+
+class HeadgateMiddleware(ProtectedApp):
+    """Keeps what a REST API answers within its budget. Add it last, so that it stands outermost and sees what goes out."""
+
+    def __init__(
+        self,
+        app: App,
+        policy: Policy | Config | None = None,
+        *,
+        endpoints: Mapping[str, Override] | None = None,
+        details: Mapping[str, str] | None = None,
+        store: SnapshotStore | None = None,
+        principal: Callable[[Scope], str] = credentials_digest,
+        clock: Callable[[], float] = time.time,
+        names: ParameterNames | None = None,
+        max_bytes: int = MAX_BYTES,
+        report: Callable[[Decision], None] = log_decision,
+    ) -> None:
+        """`endpoints`: what holds for some paths only; `*` is anything, `{name}` one segment, the later match wins.
+        `details`: where one item of a list is found, such as {"/listings": "/listings/{id}"}."""
+        ttl = DEFAULT_TTL_SECONDS
+        if isinstance(policy, Config):
+            ttl = policy.context_protection.cursor_ttl_seconds
+        super().__init__(
+            app,
+            make_endpoint_rules(policy, endpoints),
+            Protection(Policy(), process_ring(), store or MemoryStore(), ttl),
+            details=details,
+            names=names,
+            principal=principal,
+            clock=clock,
+            max_bytes=max_bytes,
+            report=report,
+        )
+
+
+def make_endpoint_rules(
+    policy: Policy | Config | None, endpoints: Mapping[str, Override] | None = None
+) -> Resolve:
+    """The rule for each path. What cannot be is refused now, not at the first request."""
+    if isinstance(policy, Config):
+        if endpoints:
+            raise ValueError("a Config says what holds for each endpoint: pass it or endpoints, not both")
+        general, endpoints = general_rule(policy, None), policy.context_protection.endpoints
+    else:
+        general = ToolRule(policy or Policy())
+    patterns = [(PathPattern.of(pattern), override) for pattern, override in (endpoints or {}).items()]
+    for _, override in patterns:
+        overridden(general, override)
+
+    def resolve(path: str) -> ToolRule:
+        rule = general
+        for pattern, override in patterns:
+            if pattern.match(path) is not None:
+                rule = overridden(rule, override)
+        return rule
+
+    return Rules(resolve).of
