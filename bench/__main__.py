@@ -4,7 +4,7 @@ import re
 import sys
 from pathlib import Path
 
-from bench import answers, calls, http, relay, speed, tokens
+from bench import answers, calls, hostaway, http, relay, speed, tokens
 from bench.report import Row, table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -15,6 +15,7 @@ PARTS = {
     "Relay": relay.rows,
     "HTTP": http.rows,
     "Calls": calls.rows,
+    "Hostaway": hostaway.rows,
 }
 HEAD = """# Benchmarks
 

@@ -11,7 +11,7 @@ reader's depth) raises JsonRefused; the caller then treats it as text, so that n
 import codecs
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import accumulate
 from json.encoder import encode_basestring
@@ -157,8 +157,10 @@ def elements(raw: bytes) -> list[bytes]:
 
 def members(raw: bytes) -> dict[str, bytes]:
     """The raw text of every member of an object. Duplicate keys are refused."""
-    found = {key: bytes(value) for key, value in _open(_members.decode, raw).items()}
-    _key_starts(raw, 0, list(found.values()))
+    opened: dict[str, msgspec.Raw] = _open(_members.decode, raw)
+    found = {key: bytes(value) for key, value in opened.items()}
+    if not _is_plain(raw, _widths(opened), map(len, found.values())):
+        _key_starts(raw, 0, list(found.values()))
     return found
 
 
@@ -173,16 +175,23 @@ def children(data: bytes, start: int, end: int) -> Children:
 def _object_children(raw: bytes, base: int) -> Children:
     found: dict[str, msgspec.Raw] = _open(_members.decode, raw)
     lengths = list(map(len, map(memoryview, found.values())))
-    widths = [
-        len(key.encode("utf-8", "replace")) + 4 for key in found
-    ]  # with quotes, colon and what stands before
-    if found and sum(lengths) + sum(widths) + 1 == len(raw):
-        # No white space, no escapes in keys, nothing left out by the decoder: positions follow from the lengths.
+    widths = _widths(found)
+    if _is_plain(raw, widths, lengths):
         ends = list(accumulate(map(add, widths, lengths), initial=base))[1:]
         return Children(list(map(sub, ends, lengths)), ends, list(found))
     values = [bytes(value) for value in found.values()]
     starts = _key_starts(raw, base, values)
     return Children(starts, list(map(add, starts, lengths)), list(found))
+
+
+def _widths(names: Iterable[str]) -> list[int]:
+    """Bytes of each name with its quotes, its colon, and the comma or brace before it."""
+    return [len(name.encode("utf-8", "replace")) + 4 for name in names]
+
+
+def _is_plain(raw: bytes, widths: list[int], lengths: Iterable[int]) -> bool:
+    """No white space, no escapes in names, nothing left out by the decoder: positions follow from the lengths."""
+    return bool(widths) and sum(lengths) + sum(widths) + 1 == len(raw)
 
 
 def _array_children(raw: bytes, base: int) -> Children:

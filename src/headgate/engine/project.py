@@ -46,6 +46,8 @@ def project(raw: bytes, tree: FieldTree, found: set[str], prefix: str = "") -> b
         return raw  # it cannot be taken apart, so nothing of it is withheld
     out: list[bytes] = []
     for key, value in members.items():
+        if key not in tree.below and "." not in key:
+            continue
         kept = _pick(key, value, tree, found, prefix)
         if kept is not None:
             out.append(jsontext.quote(key).encode() + b":" + kept)
@@ -54,17 +56,23 @@ def project(raw: bytes, tree: FieldTree, found: set[str], prefix: str = "") -> b
 
 def _pick(key: str, value: bytes, tree: FieldTree, found: set[str], prefix: str) -> bytes | None:
     """The part of one member that is selected. A key may itself contain dots."""
-    below = tree
-    for name in key.split("."):
-        following = below.below.get(name)
-        if following is None:
+    below = tree.below.get(key)
+    if below is None:
+        below = _through_dots(key, tree)
+        if below is None:
             return None
-        below = following
     path = f"{prefix}.{key}" if prefix else key
     kept = project(value, below, found, path)
     if below.whole and kept is not None:
         found.add(path)
     return kept
+
+
+def _through_dots(key: str, tree: FieldTree) -> FieldTree | None:
+    below: FieldTree | None = tree if "." in key else None
+    for name in key.split("."):
+        below = below.below.get(name) if below is not None else None
+    return below
 
 
 def select_fields(source: Source, view: View, start: int, limit: int, room: int, policy: Policy) -> Selection:

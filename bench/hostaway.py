@@ -1,0 +1,262 @@
+"""The bars of the Hostaway system: tokens and latency of the documented session, and 1,000 sessions on one window."""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from pathlib import Path
+from random import Random
+from statistics import fmean, quantiles
+from typing import Any
+
+import yaml
+
+from bench.hostaway_mix import Account, Step, documented_session, follow_up, step_of
+from bench.report import Row
+from headgate.engine.tokens import Estimator
+from headgate.packs.hostaway import PACK
+
+API_SECONDS = 0.1
+WINDOW_TOKENS = 200_000
+SESSIONS = 1_000
+TURN_TOKENS = 250
+"""What the model says and calls in a turn, besides the answers."""
+KINDS = ("list", "get", "search", "report", "calendar")
+ESTIMATOR = Estimator()
+Json = dict[str, Any]
+
+
+def rows() -> list[Row]:
+    return [*_session(), *_windows()]
+
+
+# The documented session
+
+
+def _session() -> list[Row]:
+    with _system(API_SECONDS) as (gated, plain):
+        account = _account(plain)
+        steps = documented_session(account)
+        _warm(gated, plain, steps)
+        # In turns, so that whatever else the machine does is done to both.
+        told = [(step, gated.take(step), None if step.follows else plain.take(step)) for step in steps]
+    assert len(steps) == 200
+    return [*_tokens_saved(told), *_latency_added(told)]
+
+
+def _tokens_saved(told: "list[tuple[Step, Cost, Cost | None]]") -> Iterator[Row]:
+    for kind in (*KINDS, "follow-up"):
+        of_kind = [(step, gated, plain) for step, gated, plain in told if step.kind == kind]
+        gated = fmean(cost.tokens for _, cost, _ in of_kind)
+        plain = fmean(cost.tokens for _, _, cost in of_kind if cost) if kind != "follow-up" else 0
+        before = f", {plain:,.0f} without" if plain else ""
+        yield Row(f"… {kind} ({len(of_kind)} calls), tokens per answer", "", f"{gated:,.0f}{before}", True)
+    gated = fmean(cost.tokens for _, cost, _ in told)
+    plain = fmean(cost.tokens for _, _, cost in told if cost)
+    saved = 100 * (1 - gated / plain)
+    text = f"{saved:.1f} % ({gated:,.0f} instead of {plain:,.0f} tokens)"
+    yield Row(
+        "200-call session: tokens per answer, follow-up reads included", "≥ 80 % less", text, saved >= 80
+    )
+    largest = max(cost.tokens for _, cost, _ in told)
+    cap = "≤ 12,000 tokens"
+    yield Row("… the largest answer", cap, f"{largest:,} tokens", largest <= 12_000)
+
+
+def _latency_added(told: "list[tuple[Step, Cost, Cost | None]]") -> Iterator[Row]:
+    gated = _p95([cost.seconds for step, cost, _ in told if not step.follows])
+    plain = _p95([cost.seconds for _, _, cost in told if cost])
+    added = 100 * (gated / plain - 1)
+    text = f"{added:+.1f} % ({1_000 * gated:.0f} and {1_000 * plain:.0f} ms)"
+    yield Row("p95 latency, the API answering in 100 ms", "≤ +10 %", text, added <= 10)
+    reads = _p95([cost.seconds for step, cost, _ in told if step.follows])
+    yield Row("… of follow-up reads, which ask the API nothing", "", f"{1_000 * reads:.0f} ms", True)
+
+
+def _p95(seconds: list[float]) -> float:
+    return quantiles(seconds, n=20)[-1]
+
+
+def _warm(gated: "Client", plain: "Client", steps: list[Step]) -> None:
+    """One of each kind: tokens fetched, engines loaded, connections open."""
+    for kind in KINDS:
+        step = next(step for step in steps if step.kind == kind)
+        for client in (gated, plain):
+            client.take(step)
+
+
+# Many sessions on one window
+
+
+def _windows() -> list[Row]:
+    with _system(0) as (gated, plain):
+        account = _account(plain)
+        gated_over = plain_over = steps_taken = 0
+        largest = 0
+        costs: dict[str, int] = {}
+        for number in range(SESSIONS):
+            steps = _random_session(account, Random(number))
+            steps_taken += len(steps)
+            used = gated.definitions + sum(gated.take(step).tokens + TURN_TOKENS for step in steps)
+            alone = plain.definitions + sum(_cost(plain, step, costs) for step in steps if not step.follows)
+            largest = max(largest, used)
+            gated_over += used > WINDOW_TOKENS
+            plain_over += alone > WINDOW_TOKENS
+    text = f"{gated_over} ({steps_taken:,} calls; the largest session took {largest:,} tokens)"
+    share = f"{plain_over} ({100 * plain_over / SESSIONS:.1f} %)"
+    return [
+        Row(f"{SESSIONS:,} sessions on a window of 200,000 tokens: overflow", "0", text, not gated_over),
+        Row("… the same without protection", "", share, True),
+    ]
+
+
+def _random_session(account: Account, chance: Random) -> list[Step]:
+    """5 to 15 steps; about half of the lists and listings are read on in."""
+    steps: list[Step] = []
+    for _ in range(chance.randrange(5, 16)):
+        kind = chance.choices(KINDS, (5, 5, 4, 2, 2))[0]
+        # From a pool of some hundred, so that the costs without protection need not be asked for a thousand times.
+        steps.append(step_of(kind, account, Random(f"{kind} {chance.randrange(60)}")))
+        if (kind == "list" or steps[-1].tool == "get_listing") and chance.random() < 0.5:
+            steps.append(follow_up(steps[-1], chance))
+    return steps
+
+
+def _cost(plain: "Client", step: Step, known: dict[str, int]) -> int:
+    key = json.dumps([step.tool, step.arguments], sort_keys=True)
+    if key not in known:
+        known[key] = plain.take(step).tokens
+    return known[key] + TURN_TOKENS
+
+
+# The system
+
+
+@dataclass
+class Cost:
+    tokens: int
+    seconds: float
+
+
+@dataclass
+class Client:
+    """An MCP client of one gateway, which goes on from the answer before."""
+
+    port: int
+    definitions: int = 0
+    _headers: dict[str, str] = field(default_factory=dict)
+    _last: Json = field(default_factory=dict)
+    _id: int = 0
+
+    def __post_init__(self) -> None:
+        self._connection = HTTPConnection("127.0.0.1", self.port, timeout=120)
+        self._headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+        who = {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "b", "version": "1"},
+        }
+        self.request("initialize", who)
+        self._post({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        tools = self.request("tools/list", {})["tools"]
+        self.definitions = ESTIMATOR.ceiling(json.dumps(tools))
+
+    def take(self, step: Step) -> Cost:
+        arguments = step.arguments
+        if step.follows:
+            cursor = self._cursor()
+            if not cursor:
+                return Cost(0, 0.0)  # nothing was held back of it
+            arguments = {"cursor": cursor, **arguments}
+        began = time.perf_counter()
+        result = self.request("tools/call", {"name": step.tool, "arguments": arguments})
+        seconds = time.perf_counter() - began
+        text = "\n".join(block["text"] for block in result["content"])
+        assert not result.get("isError") or step.follows, text[:500]
+        if not step.follows:
+            self._last = result
+        return Cost(ESTIMATOR.ceiling(text) if len(text) < 100_000 else ESTIMATOR.count(text), seconds)
+
+    def _cursor(self) -> str:
+        record = (self._last.get("_meta") or {}).get("headgate/result", {})
+        return record.get("nextCursor") or record.get("detailsAvailable", {}).get("cursor", "")
+
+    def request(self, method: str, params: Json) -> Json:
+        self._id += 1
+        return self._post({"jsonrpc": "2.0", "id": self._id, "method": method, "params": params})["result"]
+
+    def _post(self, message: Json) -> Json:
+        self._connection.request("POST", "/mcp", json.dumps(message), self._headers)
+        answer = self._connection.getresponse()
+        if session := answer.headers.get("mcp-session-id"):
+            self._headers["mcp-session-id"] = session
+        body = answer.read()
+        return json.loads(body) if body else {}
+
+
+def _account(client: Client) -> Account:
+    def ids(tool: str, limit: int) -> list[int]:
+        result = client.request("tools/call", {"name": tool, "arguments": {"limit": limit}})
+        return [one["id"] for one in json.loads(result["content"][0]["text"])["result"]]
+
+    return Account(ids("list_reservations", 200), ids("list_listings", 60))
+
+
+@contextmanager
+def _system(api_seconds: float) -> Iterator[tuple[Client, Client]]:
+    """A gateway that protects and one that does not, in front of one stand-in API; each a process of its own."""
+    with ExitStack() as stack:
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        options = ("--listings", "80", "--reservations", "2000", "--rate-ip", "0", "--rate-account", "0")
+        sandbox = ("-m", "headgate.testing.hostaway", "--port", "0", "--delay", str(api_seconds), *options)
+        url = _started(stack, "listening on ", *sandbox)
+        clients: list[Client] = []
+        for enabled in (True, False):
+            config = _config(home / f"{enabled}.yaml", url, enabled=enabled)
+            command = (
+                "-m",
+                "headgate",
+                "serve",
+                "--port",
+                "0",
+                "--log-level",
+                "warning",
+                "--config",
+                str(config),
+            )
+            address = _started(stack, "headgate: serving http://127.0.0.1:", *command)
+            clients.append(Client(int(address.partition("/")[0])))
+        yield clients[0], clients[1]
+
+
+def _config(path: Path, url: str, *, enabled: bool) -> Path:
+    declared = yaml.safe_load(PACK.file("api.yaml")) | {"rate_limits": []}
+    api = path.with_suffix(".api.yaml")
+    api.write_text(json.dumps(declared))
+    account = {"HOSTAWAY_ACCOUNT_ID": "61148", "HOSTAWAY_API_KEY": "sandbox-secret"}
+    upstream = {"pack": "hostaway", "api": str(api), "base_url": url, "env": account}
+    document = {
+        "upstreams": {"hostaway": upstream},
+        "server": {"json_response": True},
+        "context_protection": {"enabled": enabled},
+    }
+    path.write_text(json.dumps(document))
+    return path
+
+
+def _started(stack: ExitStack, sign: str, *arguments: str) -> str:
+    """What a process says behind the sign; it ends with the stack."""
+    process = stack.enter_context(
+        subprocess.Popen((sys.executable, *arguments), stderr=subprocess.PIPE, text=True)
+    )
+    stack.callback(process.terminate)
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith(sign):
+            return line.removeprefix(sign).split()[0]
+    raise AssertionError(f"{arguments} ended without a word")
