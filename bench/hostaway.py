@@ -39,8 +39,8 @@ def rows() -> list[Row]:
 
 
 def _session() -> list[Row]:
-    with _system(API_SECONDS) as (gated, plain):
-        account = _account(plain)
+    with system(API_SECONDS) as (gated, plain):
+        account = account_of(plain)
         steps = documented_session(account)
         _warm(gated, plain, steps)
         # In turns, so that whatever else the machine does is done to both.
@@ -94,13 +94,13 @@ def _warm(gated: "Client", plain: "Client", steps: list[Step]) -> None:
 
 
 def _windows() -> list[Row]:
-    with _system(0) as (gated, plain):
-        account = _account(plain)
+    with system(0) as (gated, plain):
+        account = account_of(plain)
         gated_over = plain_over = steps_taken = 0
         largest = 0
         costs: dict[str, int] = {}
         for number in range(SESSIONS):
-            steps = _random_session(account, Random(number))
+            steps = random_session(account, Random(number))
             steps_taken += len(steps)
             used = gated.definitions + sum(gated.take(step).tokens + TURN_TOKENS for step in steps)
             alone = plain.definitions + sum(_cost(plain, step, costs) for step in steps if not step.follows)
@@ -115,7 +115,7 @@ def _windows() -> list[Row]:
     ]
 
 
-def _random_session(account: Account, chance: Random) -> list[Step]:
+def random_session(account: Account, chance: Random) -> list[Step]:
     """5 to 15 steps; about half of the lists and listings are read on in."""
     steps: list[Step] = []
     for _ in range(chance.randrange(5, 16)):
@@ -166,6 +166,9 @@ class Client:
         tools = self.request("tools/list", {})["tools"]
         self.definitions = ESTIMATOR.ceiling(json.dumps(tools))
 
+    def close(self) -> None:
+        self._connection.close()
+
     def take(self, step: Step) -> Cost:
         arguments = step.arguments
         if step.follows:
@@ -199,7 +202,7 @@ class Client:
         return json.loads(body) if body else {}
 
 
-def _account(client: Client) -> Account:
+def account_of(client: Client) -> Account:
     def ids(tool: str, limit: int) -> list[int]:
         result = client.request("tools/call", {"name": tool, "arguments": {"limit": limit}})
         return [one["id"] for one in json.loads(result["content"][0]["text"])["result"]]
@@ -208,7 +211,7 @@ def _account(client: Client) -> Account:
 
 
 @contextmanager
-def _system(api_seconds: float) -> Iterator[tuple[Client, Client]]:
+def system(api_seconds: float) -> Iterator[tuple[Client, Client]]:
     """A gateway that protects and one that does not, in front of one stand-in API; each a process of its own."""
     with ExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -231,6 +234,7 @@ def _system(api_seconds: float) -> Iterator[tuple[Client, Client]]:
             )
             address = _started(stack, "headgate: serving http://127.0.0.1:", *command)
             clients.append(Client(int(address.partition("/")[0])))
+            stack.callback(clients[-1].close)
         yield clients[0], clients[1]
 
 

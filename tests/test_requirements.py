@@ -11,7 +11,6 @@ from tests.conftest import ROOT, SHARED
 
 TABLE = tomllib.loads((ROOT / "tests" / "requirements.toml").read_text("utf-8"))
 CAPABILITIES = {
-    "REST protection and the Hostaway system",
     "HTTP for many users",
     "Telemetry and the dashboard",
 }

@@ -11,11 +11,13 @@ import pytest
 
 from headgate.config import Config, ContextProtection, Override, Upstream
 from headgate.config.declarations import Server
+from headgate.config.endpoints import endpoint_rules
 from headgate.config.options import keys_of
-from headgate.config.policies import general_rule, overridden
 from headgate.engine.tokens import Estimator
 from headgate.errors import ConfigError
+from headgate.testing.hostaway import sandbox
 from tests.config.running import HEADGATE, configured, environment, gateway, protection, talk, upstream_yaml
+from tests.hostaway.asking import SMALL
 from tests.http.test_serving_keys import CASES as SERVING_CASES
 from tests.relay.conversation import Conversation, cost, record_of, texts
 from tests.relay.rawclient import PATIENCE
@@ -356,13 +358,16 @@ def _(folder: Path) -> None:
 
 @case("ContextProtection.endpoints")
 def _(folder: Path) -> None:
-    """They reach the REST side only, which is to come: what they mean for it is all that can be seen."""
+    """What they do to answers is in tests/rest and tests/systems/test_hostaway_rest.py."""
     config = configured(folder, BRIEF.replace("page_size: 50\n      t", "page_size: 20\n      t"))
-    general = general_rule(config, None)
-    listings, analytics = config.context_protection.endpoints.values()
-    assert overridden(general, listings).policy.page_size == 20
-    assert overridden(general, listings).policy.list_threshold == 4_000
-    assert not overridden(general, analytics).policy.summarization
+    rules = endpoint_rules(config)
+    assert rules("/api/v1/listings").policy.page_size == 20
+    assert rules("/api/v1/listings/").policy.list_threshold == 4_000
+    assert rules("/api/v1/listings/7").policy.page_size == 50
+    assert not rules("/api/v1/analytics").policy.summarization
+    at_the_top = configured(folder, 'endpoints: {"*/x": {page_size: 3}, "/a/{b}": {page_size: 4}}')
+    sizes = [endpoint_rules(at_the_top)(path).policy.page_size for path in ("/v1/x", "/a/7", "/a/7/c")]
+    assert sizes == [3, 4, 50]
     with pytest.raises(
         ConfigError, match=r"yaml:15: context_protection\.endpoints\./api/v1/listings\.threshold: 15000"
     ):
@@ -474,6 +479,36 @@ def _(folder: Path) -> None:
         ConfigError, match=r"yaml:1: upstreams\.a\.pack: there is no pack nobodys; installed: "
     ):
         talk(folder, "upstreams: {a: {command: x, pack: nobodys}}")
+
+
+@case("Upstream.api")
+def _(folder: Path) -> None:
+    (folder / "api.yaml").write_text(
+        "{name: a, base_url: 'http://127.0.0.1:9', tools: {look: {path: /look}}}"
+    )
+    (folder / "headgate.yaml").write_text(json.dumps({"upstreams": {"a": {"api": str(folder / "api.yaml")}}}))
+    with gateway("--config", str(folder / "headgate.yaml"), command=[]) as client:
+        client.greet()
+        tools = client.request("tools/list")["result"]["tools"]
+        assert [tool["name"] for tool in tools] == ["look", "headgate_read"]
+    with pytest.raises(ConfigError, match=r"upstreams\.a\.api: is for a REST API"):
+        configured(folder, "upstreams: {a: {command: x, api: y}}")
+
+
+@case("Upstream.base_url")
+def _(folder: Path) -> None:
+    (folder / "api.yaml").write_text(
+        "{name: a, base_url: 'http://127.0.0.1:9', tools: {look: {path: /look}}}"
+    )
+    with sandbox(**SMALL) as api:
+        for address, says in (("", "cannot be reached"), (api.url, "not find")):
+            one = {"api": str(folder / "api.yaml"), "base_url": address}
+            (folder / "headgate.yaml").write_text(json.dumps({"upstreams": {"a": one}}))
+            with gateway("--config", str(folder / "headgate.yaml"), command=[]) as client:
+                client.greet()
+                assert says in client.call("look")["result"]["content"][0]["text"]
+    with pytest.raises(ConfigError, match=r"upstreams\.a\.base_url: must be http:// or https://"):
+        configured(folder, "upstreams: {a: {api: y, base_url: ftp://x}}")
 
 
 @case("Upstream.tools")

@@ -245,6 +245,22 @@ def test_reports_analytics_and_messages_are_lists_like_all_others(system: System
     assert page(system, f"/bookings/{number}/messages")["messages"]
 
 
+def test_every_list_that_is_served_comes_in_pages(system: System) -> None:
+    some = ids(system.upstream.result("/reservations"))[3]
+    home = ids(system.upstream.result("/listings"))[0]
+    paths = system.get(f"{API}/openapi.json").json["paths"]
+    lists = [
+        path
+        for path, methods in paths.items()
+        if "Page" in json.dumps(methods["get"]["responses"]["200"]["content"])
+    ]
+    assert len(lists) == 10
+    for path in lists:
+        answer = system.get(path.format(reservation_id=some, listing_id=home), limit=1)
+        assert answer.status == 200
+        assert answer.json["meta"]["pageSize"] == 1 or len(next(iter(answer.json.values()))) <= 1, path
+
+
 # What goes wrong
 
 

@@ -12,6 +12,7 @@ from headgate.errors import OperatorError, UpstreamError
 
 if TYPE_CHECKING:
     from headgate.back.rest.api import RestApi
+    from headgate.back.rest.model import Api
     from headgate.store.fillings import Handover
 
 
@@ -65,19 +66,20 @@ def _to_api(name: str, one: Upstream, handover: "Handover | None") -> Connect:
 def open_api(one: Upstream) -> "RestApi":
     """The REST API behind us, with its credentials. OperatorError says what is missing."""
     from headgate.back.rest.api import RestApi
+
+    return RestApi(declared_api(one), base_url=one.base_url, variables={**os.environ, **one.env})
+
+
+def declared_api(one: Upstream) -> "Api":
+    """What a file, or the pack, declares of it. OperatorError says what is wrong with that."""
     from headgate.back.rest.declaration import read_api
 
-    data, where = _declaration(one)
-    return RestApi(read_api(data, where), base_url=one.base_url, variables={**os.environ, **one.env})
-
-
-def _declaration(one: Upstream) -> tuple[bytes, str]:
     if one.api:
         try:
-            return Path(one.api).read_bytes(), one.api
+            return read_api(Path(one.api).read_bytes(), one.api)
         except (OSError, ValueError) as error:
             raise OperatorError(f"{one.api}: {getattr(error, 'strerror', None) or error}") from None
     from headgate.packs.contract import API_FILE
     from headgate.packs.discovery import load_pack
 
-    return load_pack(one.pack).file(API_FILE), f"{one.pack}/{API_FILE}"
+    return read_api(load_pack(one.pack).file(API_FILE), f"{one.pack}/{API_FILE}")

@@ -40,6 +40,11 @@ def run(options: argparse.Namespace) -> int:
     given = os.environ.get("HEADGATE_CONFIG")
     path: Path | None = options.file or (Path(given) if given else None)
     config = load(path)
+    for one in config.upstreams.values():
+        if one.is_rest:
+            from headgate.app.reaching import declared_api
+
+            declared_api(one)
     for variable in unknown_variables(os.environ):
         complain(f"{variable}: no option has this name")
     if options.against is None:

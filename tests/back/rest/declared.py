@@ -18,7 +18,6 @@ HEAD = """
 name: hostaway
 title: Hostaway
 base_url: {env: HOSTAWAY_API_URL, default: https://api.hostaway.com/v1}
-timeout_seconds: 10
 auth:
   kind: oauth_client_credentials
   token_path: /accessTokens

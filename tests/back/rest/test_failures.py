@@ -11,11 +11,11 @@ from headgate.back.rest.declaration import read_api
 from headgate.back.rest.failures import ApiError, Failures
 from headgate.errors import UpstreamError
 from headgate.testing.hostaway.faults import LEAK
-from tests.back.rest.declared import PATIENCE, TOOLS, VARIABLES, Ground, opened
+from tests.back.rest.declared import PATIENCE, TOOLS, Ground, opened
 from tests.back.rest.listing_server import respond
 from tests.back.scripted import Peer, Server, always
 
-SECRET = "hunter2-hunter2"
+SECRET = "hunter2-hunter2"  # noqa: S105  # there is nothing behind it
 ONE = """
 name: one
 title: One
@@ -65,37 +65,31 @@ def assert_clean(error: ApiError) -> None:
 def test_each_fault_is_told_in_a_clean_sentence(
     ground: Ground, fault: str, kind: str, status: int, path: str
 ) -> None:
-    ground.fault(path, fault)
+    # The connection is the one of the token: a GET that is dropped on it goes out once more, on a new one.
+    repeats = 1 if (path, fault) == ("/reservations", "drop") else 0
+    ground.fault(path, fault, times=1 + repeats)
     error = failure_of(ground, "list_reservations")
     assert (error.kind, error.status) == (kind, status)
     assert_clean(error)
-    assert len(ground.asked(path)) == 1
+    assert len(ground.asked(path)) == 1 + repeats
 
 
 def test_what_hangs_is_given_up(ground: Ground) -> None:
-    ground.fault("/reservations", "hang")
-    tight = TOOLS  # the declaration of the tools stays; only the time is short
-
-    async def main() -> None:
-        async with opened(ground.url, tools=tight) as api:
-            await api.run("list_amenities", {})  # has its token
-            impatient = RestApi(
-                _replaced(api, timeout_seconds=0.05), base_url=ground.url, variables=VARIABLES
-            )
-            ground.fault("/accessTokens", "hang")
-            with pytest.raises(ApiError, match=r"within 0\.05 s") as failed:
-                await impatient.run("list_reservations", {})
-            await impatient.close()
-            assert (failed.value.kind, failed.value.status) == ("timeout", 504)
-            assert_clean(failed.value)
-
-    asyncio.run(main())
+    ground.fault("/accessTokens", "hang")
+    error = failure_of(ground, "list_reservations", "timeout_seconds: 0.05")
+    assert (error.kind, error.status) == ("timeout", 504)
+    assert "within 0.05 s" in str(error)
+    assert_clean(error)
 
 
-def _replaced(api: RestApi, **changes: object) -> object:
-    from dataclasses import replace
-
-    return replace(api.api, **changes)  # type: ignore[arg-type]
+@pytest.mark.parametrize("beginning", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"])
+@pytest.mark.parametrize(("tool", "said"), [("look", "try again"), ("change", "may have done")])
+def test_an_answer_that_does_not_come_or_stops_is_given_up(beginning: bytes, tool: str, said: str) -> None:
+    error = failure_after(
+        beginning, tool, declared=ONE.replace("timeout_seconds: 5", "timeout_seconds: 0.05")
+    )
+    assert (error.kind, error.status) == ("timeout", 504)
+    assert said in str(error)
 
 
 def test_what_is_not_found_or_refused_comes_with_the_words_of_the_api(ground: Ground) -> None:
@@ -115,25 +109,25 @@ def test_what_is_not_found_or_refused_comes_with_the_words_of_the_api(ground: Gr
     assert "arrivalStartDate must be a date" in str(refused)
 
 
-async def failed_at(server: Server, tool: str = "look", **arguments: object) -> ApiError:
+async def failed_at(server: Server, tool: str = "look", declared: str = ONE) -> ApiError:
     async with asyncio.timeout(PATIENCE):
         api = RestApi(
-            read_api(ONE.encode(), "x"), base_url=f"{server.url}/v1", variables={"ONE_TOKEN": SECRET}
+            read_api(declared.encode(), "x"), base_url=f"{server.url}/v1", variables={"ONE_TOKEN": SECRET}
         )
         assert SECRET not in repr(vars(api)) + repr(api.api)
         try:
             with pytest.raises(ApiError) as failed:
-                await api.run(tool, arguments)
+                await api.run(tool, {})
         finally:
             await api.close()
         assert SECRET not in f"{failed.value} {failed.value.detail}"
         return failed.value
 
 
-def failure_after(answer: bytes, tool: str = "look", **arguments: object) -> ApiError:
+def failure_after(answer: bytes, tool: str = "look", declared: str = ONE) -> ApiError:
     async def main() -> ApiError:
         async with Server(always(answer)) as server:
-            return await failed_at(server, tool, **arguments)
+            return await failed_at(server, tool, declared)
 
     return asyncio.run(main())
 
@@ -152,7 +146,7 @@ def saying(message: object, status: str = "422 Unprocessable") -> bytes:
         (f"cannot connect to {LEAK} now", '"cannot connect to (address) now"'),
         ("db at 10.0.3.7:3306 and localhost:8 down", '"db at (address) and (address) down"'),
         ("a\x00b\x1b[31mc\u202ed", '"a b [31mc d"'),
-        ("x" * 10_000, "x" * 299 + "…"),
+        ("x" * 900, "x" * 299 + "…"),
         (["a", "list"], "change the arguments"),
         (7, "change the arguments"),
         ("", "refuses the call (422): change"),
@@ -186,16 +180,11 @@ def test_the_words_of_an_api_are_cut_cleaned_and_masked(message: object, said: s
         (respond(b"[" * 3_00 + b"]" * 3_00), "broken", 502),
         (respond(b""), "broken", 502),
         (respond(b'{"result":{"a":"' + b"x" * 1_000 + b'"}}'), "broken", 502),
-        (respond(gzip.compress(b'{"result":{}}'), headers="Content-Encoding: gzip\r\n"), "broken", 502),
-        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"ff\r\n" + b"x" * 255 + b"\r\n", "timeout", 504),
+        (respond(gzip.compress(b'{"result":{}}', mtime=0), headers="Content-Encoding: gzip\r\n"), "broken", 502),
         (b"SSH-2.0-OpenSSH_9\r\n\r\n", "broken", 502),
     ],
 )  # fmt: skip
-def test_each_bad_answer_has_its_kind(
-    answer: bytes, kind: str, status: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if kind == "timeout":
-        monkeypatch.setitem(globals(), "ONE", ONE.replace("timeout_seconds: 5", "timeout_seconds: 0.1"))
+def test_each_bad_answer_has_its_kind(answer: bytes, kind: str, status: int) -> None:
     error = failure_after(answer)
     assert (error.kind, error.status) == (kind, status)
     assert_clean(error)
@@ -213,7 +202,7 @@ def test_a_post_is_sent_once_and_its_failure_says_that_it_may_have_run() -> None
 
     async def main() -> None:
         async with Server(cut) as server:
-            error = await failed_at(server, "change", what="x")
+            error = await failed_at(server, "change")
             assert error.kind == "unavailable"
             assert "may have done what it was asked to" in str(error)
             assert server.accepted == 1

@@ -209,7 +209,7 @@ def test_too_many_requests_at_once_are_refused_and_what_is_here_stays() -> None:
     async def main() -> None:
         async with asyncio.timeout(PATIENCE), numbers.server() as server:
             api, filling = await begin(numbers, server.url)
-            with pytest.raises(BadRequest, match="narrow the query .* or read on page by page"):
+            with pytest.raises(BadRequest, match=r"narrow the query .* or read on page by page"):
                 await filling.reach(500)
             assert len(numbers.asked) == 1
             await filling.reach(150)

@@ -8,7 +8,7 @@ import pytest
 from headgate.back.rest.api import RestApi
 from headgate.back.rest.declaration import read_api
 from headgate.back.rest.failures import ApiError
-from tests.back.rest.declared import HEAD, PATIENCE, TOOLS, VARIABLES, Ground, opened
+from tests.back.rest.declared import PATIENCE, VARIABLES, Ground, opened
 from tests.back.rest.listing_server import respond
 from tests.back.scripted import Peer, Server
 
@@ -143,4 +143,3 @@ def test_credentials_that_stay_are_sent_with_every_call(auth: str, header: bytes
 def test_a_secret_written_into_the_file_is_not_shown() -> None:
     declared = read_api(AUTH.format(auth="{kind: bearer, token: s3cret-key}").encode(), "x")
     assert "s3cret-key" not in repr(declared)
-    assert HEAD and TOOLS

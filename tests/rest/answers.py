@@ -1,0 +1,26 @@
+"""Applications that send exactly what a test says."""
+
+from typing import Any
+
+from headgate.rest import HeadgateMiddleware
+
+
+def answer_of(
+    data: bytes, content_type: str | None = "application/json", status: int = 200, **headers: str
+) -> Any:
+    """An application that sends exactly this."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        pairs = [(key.replace("_", "-").encode(), value.encode()) for key, value in headers.items()]
+        if content_type is not None:
+            pairs.append((b"content-type", content_type.encode()))
+        await send({"type": "http.response.start", "status": status, "headers": pairs})
+        for at in range(0, len(data), 65_536):
+            await send({"type": "http.response.body", "body": data[at : at + 65_536], "more_body": True})
+        await send({"type": "http.response.body"})
+
+    return app
+
+
+def bounded(app: Any, **options: Any) -> HeadgateMiddleware:
+    return HeadgateMiddleware(app, **options)
