@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import MISSING, is_dataclass
 from pathlib import Path
 
+from headgate.back.rest import declaration
 from headgate.cli.commands import build_parser
 from headgate.config.declarations import Config, ContextProtection, Override, Server, Upstream
 from headgate.config.loading import variables
@@ -32,6 +33,15 @@ def requirements_page() -> str:
         tests = "<br>".join(f"`{test.rpartition('::')[2]}`" for test in entry.get("tests", []))
         lines.append(f"| {name} | {entry['title']} | {tests} | {entry.get('later', '')} |")
     return "\n".join(lines) + "\n"
+
+
+def apis_page() -> str:
+    first, _, keys = (declaration.__doc__ or "").partition("\n\n")
+    return (
+        "# Declarations of REST APIs\n\nGenerated from `back/rest/declaration.py` by `make docs`; do not edit. How to use one:\n"
+        "[make tools of a REST API](../how-to/declare-an-api.md).\n\n"
+        f"{first}\n\n```yaml\n{keys.strip()}\n```\n"
+    )
 
 
 def commands(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
@@ -114,6 +124,7 @@ def _config_row(key: Key, variable: str) -> str:
 
 PAGES = {
     "docs/requirements.md": requirements_page,
+    "docs/reference/apis.md": apis_page,
     "docs/reference/cli.md": cli_page,
     "docs/reference/configuration.md": config_page,
     "config.example.yaml": example,
