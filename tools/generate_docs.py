@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import MISSING, is_dataclass
 from pathlib import Path
 
-from headgate.back.rest import declaration
+from headgate.back.rest import declaration as api_declaration
 from headgate.cli.commands import build_parser
 from headgate.config.declarations import Config, ContextProtection, Override, Server, Upstream
 from headgate.config.loading import variables
@@ -36,7 +36,7 @@ def requirements_page() -> str:
 
 
 def apis_page() -> str:
-    first, _, keys = (declaration.__doc__ or "").partition("\n\n")
+    first, _, keys = (api_declaration.__doc__ or "").partition("\n\n")
     return (
         "# Declarations of REST APIs\n\nGenerated from `back/rest/declaration.py` by `make docs`; do not edit. How to use one:\n"
         "[make tools of a REST API](../how-to/declare-an-api.md).\n\n"
