@@ -159,7 +159,8 @@ def members(raw: bytes) -> dict[str, bytes]:
     """The raw text of every member of an object. Duplicate keys are refused."""
     opened: dict[str, msgspec.Raw] = _open(_members.decode, raw)
     found = {key: bytes(value) for key, value in opened.items()}
-    if not _is_plain(raw, _widths(opened), map(len, found.values())):
+    names = sum(map(len, opened)) + 4 * len(opened) if raw.isascii() else sum(_widths(opened))
+    if not _is_plain(raw, names, sum(map(len, found.values()))):
         _key_starts(raw, 0, list(found.values()))
     return found
 
@@ -176,7 +177,7 @@ def _object_children(raw: bytes, base: int) -> Children:
     found: dict[str, msgspec.Raw] = _open(_members.decode, raw)
     lengths = list(map(len, map(memoryview, found.values())))
     widths = _widths(found)
-    if _is_plain(raw, widths, lengths):
+    if _is_plain(raw, sum(widths), sum(lengths)):
         ends = list(accumulate(map(add, widths, lengths), initial=base))[1:]
         return Children(list(map(sub, ends, lengths)), ends, list(found))
     values = [bytes(value) for value in found.values()]
@@ -189,9 +190,9 @@ def _widths(names: Iterable[str]) -> list[int]:
     return [len(name.encode("utf-8", "replace")) + 4 for name in names]
 
 
-def _is_plain(raw: bytes, widths: list[int], lengths: Iterable[int]) -> bool:
+def _is_plain(raw: bytes, names: int, values: int) -> bool:
     """No white space, no escapes in names, nothing left out by the decoder: positions follow from the lengths."""
-    return bool(widths) and sum(lengths) + sum(widths) + 1 == len(raw)
+    return names > 0 and values + names + 1 == len(raw)
 
 
 def _array_children(raw: bytes, base: int) -> Children:

@@ -1,6 +1,7 @@
 """Lists that go on upstream, while their cursors are valid and on their way to whoever reads them."""
 
 from collections import OrderedDict
+from dataclasses import dataclass
 from secrets import token_hex
 from threading import Lock
 from typing import Final
@@ -31,6 +32,19 @@ class Fillings:
                 del self._known[key]
             found = self._known.get((principal, snapshot))
             return found[1] if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A whole answer that is handed over as lists are."""
+
+    data: bytes
+    total: int = 0
+    held: int = 0
+    is_complete: bool = True
+
+    async def reach(self, count: int) -> None:
+        """All of it is here."""
 
 
 class Handover:

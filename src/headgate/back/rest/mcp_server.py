@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from headgate import __version__
 from headgate.back.channel import Line, Listener
 from headgate.errors import ClientError, OperatorError, UpstreamError
-from headgate.store.fillings import HANDED_OVER, Handover
+from headgate.store.fillings import HANDED_OVER, Filled, Handover
 
 if TYPE_CHECKING:
     from headgate.back.rest.api import Answer, RestApi
@@ -26,7 +26,7 @@ except ImportError as error:
 
 Ending = Callable[[], Awaitable[None]]
 _INVALID_PARAMS: Final = -32602
-_FEW_BYTES: Final = b"[]"
+_SMALL_BYTES: Final = 16 << 10
 
 
 class RestServer:
@@ -73,15 +73,15 @@ class RestServer:
             return types.CallToolResult(content=[_text(str(error))], is_error=True)
 
     async def _told(self, answer: "Answer") -> types.CallToolResult:
-        filling = answer.filling
-        if filling is None:
-            return types.CallToolResult(content=[_text(answer.body.decode("utf-8", "replace"))])
-        if self._handover is None:
+        filling, body = answer.filling, answer.body
+        if self._handover is not None and (filling is not None or len(body) > _SMALL_BYTES):
+            # It does not travel through JSON-RPC: whoever takes it over reads it where it is.
+            token = self._handover.give(filling or Filled(body))
+            return types.CallToolResult(content=[_text("")], _meta={HANDED_OVER: token})
+        if filling is not None:
             await filling.reach(filling.total)
-            return types.CallToolResult(content=[_text(filling.data.decode("utf-8", "replace"))])
-        # What it holds does not travel through JSON-RPC: whoever takes it over reads it where it is.
-        token = self._handover.give(filling)
-        return types.CallToolResult(content=[_text(_FEW_BYTES.decode())], meta={HANDED_OVER: token})
+            body = filling.data
+        return types.CallToolResult(content=[_text(body.decode("utf-8", "replace"))])
 
 
 def _text(text: str) -> types.TextContent:
