@@ -84,8 +84,9 @@ def config_page() -> str:
             (
                 "For some tools or endpoints only; a key that is not given is as set for all. `*` in a pattern stands for "
                 "anything; of several patterns that match, the later wins. Besides tools there are the names "
-                "`resources/read`, `prompts/get`, `tasks/get` and `tasks/result`. `tools:` may also stand at the top of the "
-                "file."
+                "`resources/read`, `prompts/get`, `tasks/get` and `tasks/result`. In paths `{name}` stands for one segment. "
+                "`tools:` and `endpoints:` may also stand at the top of the file. REST answers are JSON without notices: "
+                "`highlights`, `format`, `compact`, `output_schema`, `annotate` and `max_description_chars` are for tools only."
             ),
             Override,
             ("context_protection", "tools", "PATTERN"),

@@ -4,15 +4,15 @@ import time
 from collections.abc import Callable, Mapping
 
 from headgate.config import Config, Override
-from headgate.config.policies import general_rule, overridden
+from headgate.config.endpoints import endpoint_rules, rules_by_path
 from headgate.engine.policy import Policy
-from headgate.front.rest import Decision, ParameterNames, PathPattern, ProtectedApp, Resolve
+from headgate.front.rest import Decision, ParameterNames, ProtectedApp, Resolve
 from headgate.front.rest.answering import App, Scope
 from headgate.front.rest.decision import log_decision
 from headgate.front.rest.headers import credentials_digest
 from headgate.front.rest.middleware import MAX_BYTES
 from headgate.protection import DEFAULT_TTL_SECONDS, Protection, process_ring
-from headgate.relay.rules import Rules, ToolRule
+from headgate.relay.rules import ToolRule
 from headgate.store import MemoryStore, SnapshotStore
 
 __all__ = [
@@ -68,18 +68,5 @@ def make_endpoint_rules(
     if isinstance(policy, Config):
         if endpoints:
             raise ValueError("a Config says what holds for each endpoint: pass it or endpoints, not both")
-        general, endpoints = general_rule(policy, None), policy.context_protection.endpoints
-    else:
-        general = ToolRule(policy or Policy())
-    patterns = [(PathPattern.of(pattern), override) for pattern, override in (endpoints or {}).items()]
-    for _, override in patterns:
-        overridden(general, override)
-
-    def resolve(path: str) -> ToolRule:
-        rule = general
-        for pattern, override in patterns:
-            if pattern.match(path) is not None:
-                rule = overridden(rule, override)
-        return rule
-
-    return Rules(resolve).of
+        return endpoint_rules(policy)
+    return rules_by_path(ToolRule(policy or Policy()), (endpoints or {}).items())

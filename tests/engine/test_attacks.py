@@ -184,3 +184,11 @@ def test_whatever_goes_wrong_in_us_the_answer_is_bounded_and_whole() -> None:
     reply = held.opening()
     assert reply.record["degraded"] is True
     assert b"".join(part.content.encode() for part in held.follow(reply)) == data
+
+
+@pytest.mark.parametrize("pattern", ["aA ", '"A', ".\n/", "Q  ", "tv", "_/", "\tzx"])
+def test_what_the_table_takes_for_free_is_counted_before_it_passes(pattern: str) -> None:
+    """Pairs of characters that no text is made of: the sum over pairs is next to nothing for them."""
+    held = Held((pattern * (9_000 // len(pattern))).encode(), policy(2_000, "claude"))
+    reply = held.first()
+    assert Estimator().ceiling(held.data if reply is None else reply.text) <= 2_000

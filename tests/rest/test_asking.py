@@ -8,7 +8,7 @@ import pytest
 from headgate.front.rest.asked import Refusal, read_query, split_query
 from headgate.rest import HeadgateMiddleware, Override, ParameterNames, Policy
 from tests.rest.apps import fastapi_app, starlette_app
-from tests.rest.serving import Served, serve
+from tests.rest.serving import Served, serve, serve_alone
 
 ROWS = [{"id": number, "text": f"row {number}"} for number in range(120)]
 INVALID = {
@@ -23,6 +23,14 @@ INVALID = {
 def served() -> Iterator[Served]:
     with serve(starlette_app({"/rows": ROWS, "/other": ROWS})) as served:
         yield served
+
+
+@pytest.fixture(scope="module")
+def counted() -> Iterator[tuple[Served, list[str]]]:
+    """A server, and the calls that reach its application."""
+    app = fastapi_app()
+    with serve(app) as served:
+        yield served, app.state.calls
 
 
 @pytest.mark.parametrize(
@@ -44,14 +52,13 @@ def served() -> Iterator[Served]:
     ],
 )
 def test_malformed_parameters_are_refused_before_the_application_runs(
-    query: str, code: str, message: str
+    counted: tuple[Served, list[str]], query: str, code: str, message: str
 ) -> None:
-    app = fastapi_app()
-    with serve(app) as served:
-        answer = served.ask(f"/api/v1/bookings?{query}")
+    served, calls = counted
+    answer = served.ask(f"/api/v1/bookings?{query}")
     assert answer.status == 400
     assert answer.json == {"error": {"code": code, "message": message}}
-    assert app.state.calls == []
+    assert calls == []
 
 
 def test_the_largest_limit_is_that_of_the_policy() -> None:
@@ -230,7 +237,9 @@ def test_items_are_stripped_of_noise_and_say_where_it_is() -> None:
 
 
 def test_endpoints_are_told_with_what_the_application_is_mounted_under() -> None:
-    with serve(starlette_app({"/one": {"id": 1, "text": "word " * 6_000}}), root_path="/proxy") as served:
+    with serve_alone(
+        starlette_app({"/one": {"id": 1, "text": "word " * 6_000}}), root_path="/proxy"
+    ) as served:
         details = served.ask("/one").json["meta"]["detailsAvailable"]
     assert details["endpoint"] == "/proxy/one"
 

@@ -17,7 +17,7 @@ from headgate.front.rest.media import media_of
 from headgate.rest import HeadgateMiddleware, Override
 from tests.rest.answers import answer_of, bounded
 from tests.rest.apps import fastapi_app, minified, starlette_app
-from tests.rest.serving import serve
+from tests.rest.serving import serve, serve_alone
 
 ROWS = [{"id": number, "text": f"row {number}"} for number in range(120)]
 BIG = {"id": 1, "text": "word " * 6_000}
@@ -231,7 +231,7 @@ def test_lifespan_and_websockets_pass() -> None:
             await receive()
             await send({"type": "lifespan.shutdown.complete"})
 
-    with serve(bounded(app), lifespan="on"):
+    with serve_alone(bounded(app), lifespan="on"):
         assert seen == ["lifespan"]
     asyncio.run(bounded(app)({"type": "websocket"}, None, None))  # type: ignore[arg-type]
     assert seen[-1] == "websocket"

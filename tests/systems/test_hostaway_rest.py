@@ -258,7 +258,8 @@ def test_every_list_that_is_served_comes_in_pages(system: System) -> None:
     for path in lists:
         answer = system.get(path.format(reservation_id=some, listing_id=home), limit=1)
         assert answer.status == 200
-        assert answer.json["meta"]["pageSize"] == 1 or len(next(iter(answer.json.values()))) <= 1, path
+        (items,) = [value for value in answer.json.values() if isinstance(value, list)]
+        assert len(items) <= 1 and ("meta" in answer.json or path.endswith(("/messages", "/reviews"))), path
 
 
 # What goes wrong

@@ -56,7 +56,9 @@ class Override:
     )
     annotate: Literal["always", "reduced"] | None = option(None, "which answers carry the budget record")
     rollout: int | None = option(None, "percent of calls that are protected", minimum=0, maximum=100)
-    hidden: bool | None = option(None, "leave the tool out of the list, and refuse calls of it")
+    hidden: bool | None = option(
+        None, "leave the tool out of the list, and refuse calls of it; answer 404 at the path"
+    )
     max_description_chars: int | None = option(
         None, "cut longer descriptions in the list of tools", minimum=1
     )
@@ -110,7 +112,11 @@ class ContextProtection:
     tools: dict[str, Override] = option(
         {}, "rules by tool name; `*` stands for anything, of several that match the later wins"
     )
-    endpoints: dict[str, Override] = option({}, "rules by REST path", aliases=("endpoint_overrides",))
+    endpoints: dict[str, Override] = option(
+        {},
+        "rules by REST path; `*` stands for anything, `{name}` for one segment, of several that match the later wins",
+        aliases=("endpoint_overrides",),
+    )
 
 
 @dataclass(frozen=True)

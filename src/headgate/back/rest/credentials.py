@@ -19,6 +19,7 @@ from headgate.back.rest.resolution import Resolution
 _MOST_TOKEN_CHARS: Final = 16_384
 _EARLY_SECONDS: Final = 60.0
 """So long before its end a token is not used any more, or a tenth of its life if that is shorter."""
+_FOR_EVER_SECONDS: Final = 1e9
 _FORM: Final = (b"content-type", b"application/x-www-form-urlencoded")
 _ACCEPT: Final = (b"accept", b"application/json")
 SECRET_KEYS: Final = ("token", "value", "password", "client_secret")
@@ -142,7 +143,11 @@ class ClientCredentials:
         token, seconds = answer.get("access_token"), answer.get("expires_in")
         if not isinstance(token, str) or not 0 < len(token) <= _MOST_TOKEN_CHARS or not _is_visible(token):
             raise self._failures.broken("where a token was asked for, there is no access_token in it")
-        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
+        if (
+            isinstance(seconds, bool)
+            or not isinstance(seconds, int | float)
+            or not 0 < seconds < _FOR_EVER_SECONDS
+        ):
             return token, float("inf")  # until it is refused
         return token, float(seconds)
 

@@ -40,7 +40,7 @@ _LEAST_SECRET_CHARS: Final = 4
 _TAG: Final = re.compile(r"<[^<>]{0,2000}>?")
 _URL: Final = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://\S+")
 _ADDRESS: Final = re.compile(
-    r"\b(?:10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){1,3}(?::\d+)?\b|\blocalhost(?::\d+)?\b"
+    r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\b(?:[\w-]+\.)+[A-Za-z]{2,}:\d{2,5}\b|\blocalhost(?::\d+)?\b"
 )
 
 

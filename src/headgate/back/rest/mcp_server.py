@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from headgate import __version__
 from headgate.back.channel import Line, Listener
 from headgate.errors import ClientError, OperatorError, UpstreamError
@@ -25,6 +27,7 @@ except ImportError as error:
     raise OperatorError("a REST API as MCP tools needs the MCP SDK: pip install 'headgate[rest]'") from error
 
 Ending = Callable[[], Awaitable[None]]
+_INVALID_REQUEST: Final = -32600
 _INVALID_PARAMS: Final = -32602
 _SMALL_BYTES: Final = 16 << 10
 
@@ -88,6 +91,24 @@ def _text(text: str) -> types.TextContent:
     return types.TextContent(type="text", text=text)
 
 
+class _Asked(msgspec.Struct):
+    id: msgspec.Raw = msgspec.Raw()
+    method: str = ""
+
+
+def _refusal(line: Line) -> bytes:
+    """The answer to a request that cannot be read; nothing for what asks for none."""
+    try:
+        asked = msgspec.json.decode(line, type=_Asked)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return b""
+    if not asked.method or bytes(asked.id) in (b"", b"null"):
+        return b""
+    text = "the request cannot be read: is its id a text or an integer, and what it holds of usual size and depth?"
+    error = {"code": _INVALID_REQUEST, "message": text}
+    return msgspec.json.encode({"jsonrpc": "2.0", "id": asked.id, "error": error})
+
+
 class RestChannel:
     """One conversation: lines in, lines out, the SDK between them."""
 
@@ -102,7 +123,7 @@ class RestChannel:
         )
         self._going_on = asyncio.Event()
         self._going_on.set()
-        self._backlog: asyncio.Queue[SessionMessage | Exception] = asyncio.Queue()
+        self._backlog: asyncio.Queue[SessionMessage] = asyncio.Queue()
         self._tasks = [asyncio.ensure_future(work) for work in (self._serve(run), self._feed(), self._tell())]
 
     @property
@@ -110,11 +131,16 @@ class RestChannel:
         return False
 
     def send(self, line: Line) -> None:
-        try:
+        message: types.JSONRPCMessage | None = None
+        with suppress(ValueError):
             message = types.jsonrpc_message_adapter.validate_json(bytes(line), by_name=False)
-        except ValueError as error:
-            self._backlog.put_nowait(error)
-        else:
+        # The SDK is stricter than we are, such as about depth and ids: it would drop what it cannot read, or take it for
+        # a notification, and whoever asked would wait for ever.
+        is_heard = message is not None and not isinstance(message, types.JSONRPCNotification)
+        refusal = b"" if is_heard else _refusal(line)
+        if refusal:
+            asyncio.get_running_loop().call_soon(self._listener.on_line, refusal)
+        elif message is not None:
             self._backlog.put_nowait(SessionMessage(message))
 
     def pause(self) -> None:

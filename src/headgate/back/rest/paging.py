@@ -49,11 +49,12 @@ def walk_of(paging: Paging, ask: Ask) -> Walk:
 
 
 def keys_of(paging: Paging, items: list[bytes]) -> list[bytes]:
-    """An item without the key is its own key."""
+    """An item without the key, or with nothing in it, is its own key."""
     if not paging.key:
         return []
     try:
-        return [member_of(item, paging.key) or item for item in items]
+        keys = [member_of(item, paging.key) for item in items]
+        return [item if key in (None, b"null", b'""') else key for item, key in zip(items, keys, strict=True)]
     except JsonRefused:
         raise Misshapen("an item holds a key twice") from None
 

@@ -15,10 +15,11 @@ class Resolution:
 
     def text(self, setting: Setting, key: str) -> str:
         """Empty is as good as missing: a variable is often declared and not filled in."""
-        found = (self._variables.get(setting.variable) if setting.variable else None) or setting.text or ""
+        given = self._variables.get(setting.variable, "") if setting.variable else ""
+        found = given.strip() or (setting.text or "").strip()
         if not found and setting.variable:
             self._missing[setting.variable] = key
-        return found.strip()
+        return found
 
     def header(self, setting: Setting, key: str) -> str:
         """As it may stand in a header."""

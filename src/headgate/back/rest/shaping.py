@@ -157,14 +157,15 @@ def _name(column: bytes, table: Table) -> str:
 
 def _unlike(names: list[str]) -> list[str]:
     """Reports with columns of one name exist; members of an object cannot have one."""
-    made: list[str] = []
+    made: dict[str, None] = {}
+    last: dict[str, int] = {}
     for name in names:
-        number, new = 1, name
+        new = name
         while new in made:
-            number += 1
-            new = f"{name} ({number})"
-        made.append(new)
-    return made
+            last[name] = last.get(name, 1) + 1
+            new = f"{name} ({last[name]})"
+        made[new] = None
+    return list(made)
 
 
 def _member(name: str, raw: bytes) -> bytes:

@@ -8,11 +8,13 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
+from headgate.engine import jsontext
 from headgate.errors import BadRequest, UpstreamError
 from headgate.front.api.openapi import openapi
 from headgate.front.api.operations import Operation, Operations, rest_method
 from headgate.front.api.page import page
 from headgate.front.rest.middleware import FILLING
+from headgate.front.rest.refusals import Failure, failure_of
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -35,24 +37,20 @@ class Refused(Exception):
 class Routes:
     def __init__(self, operations: Operations, prefix: str) -> None:
         self._operations, self._prefix = operations, prefix
-        self._table = [
-            (re.compile(_pattern(route)), operation)
-            for operation in operations.api.tools.values()
-            for route in sorted(operation.routes, key=lambda route: route.count("{"))
-        ]
+        routes = [(route, one) for one in operations.api.tools.values() for route in one.routes]
+        # /bookings/export is not the booking named export, whichever was declared first.
+        routes.sort(key=lambda pair: [step.startswith("{") for step in pair[0].split("/")])
+        self._table = [(re.compile(_pattern(route)), _names(route), operation) for route, operation in routes]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await self._handle(scope, receive, send)
         except Refused as refused:
-            await _refuse(send, refused.status, refused.code, str(refused), refused.headers)
+            await _fail(send, Failure(refused.status, refused.code, str(refused)), refused.headers)
         except BadRequest as error:
-            await _refuse(send, 400, "invalid_parameter", str(error), {})
+            await _fail(send, Failure(400, "invalid_parameter", str(error)))
         except UpstreamError as error:
-            after: float | None = getattr(error, "retry_after", None)
-            headers = {} if after is None else {"retry-after": str(max(1, round(after)))}
-            status, code = getattr(error, "status", 502), getattr(error, "kind", "unavailable")
-            await _refuse(send, status, code, str(error), headers)
+            await _fail(send, failure_of(error))
 
     async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         path: str = scope["path"].removeprefix(self._prefix)
@@ -83,13 +81,13 @@ class Routes:
 
     def _find(self, method: str, path: str) -> tuple[Operation, dict[str, str]]:
         allowed: list[str] = []
-        for pattern, operation in self._table:
+        for pattern, names, operation in self._table:
             found = pattern.fullmatch(path.rstrip("/"))
             if found is None:
                 continue
             wanted = rest_method(operation)
             if method == wanted or (method == "HEAD" and wanted == "GET"):
-                return operation, found.groupdict()
+                return operation, dict(zip(names, found.groups(), strict=True))
             allowed.append(wanted)
         if allowed:
             methods = ", ".join(allowed)
@@ -103,19 +101,25 @@ class Routes:
         ours = {parameter.name.removesuffix("[]"): key for key, parameter in operation.parameters.items()}
         texts: dict[str, str] = {}
         for name, value in _pairs(query):
-            if name in _NOT_OURS:
-                continue
             key = name if name in operation.parameters else ours.get(name.removesuffix("[]"), "")
+            if name in _NOT_OURS and name not in operation.parameters:
+                continue
             if not key:
                 there = ", ".join((*operation.parameters, *_NOT_OURS[:3]))
                 raise BadRequest(f"there is no parameter {name[:60]!r}; there are: {there}")
+            if key in texts and operation.input_schema["properties"][key]["type"] != "array":
+                raise BadRequest(f"{key} is given more than once")
             texts[key] = f"{texts[key]},{value}" if key in texts else value
         return texts
 
 
 def _pattern(route: str) -> str:
-    parts = re.split(r"\{([^}]*)\}", route)
-    return "".join(f"(?P<{part}>[^/]+)" if at % 2 else re.escape(part) for at, part in enumerate(parts))
+    parts = re.split(r"\{[^}]*\}", route)
+    return "([^/]+)".join(map(re.escape, parts))
+
+
+def _names(route: str) -> list[str]:
+    return re.findall(r"\{([^}]*)\}", route)
 
 
 def _pairs(query: bytes) -> list[tuple[str, str]]:
@@ -132,25 +136,29 @@ async def _body_of(receive: Receive) -> dict[str, Any]:
     body = b""
     while True:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Refused(400, "incomplete", "the request was broken off: nothing was done")
         body += message.get("body", b"")
         if len(body) > _MAX_BODY_BYTES:
             raise Refused(413, "too_large", f"a request may have {_MAX_BODY_BYTES:,} bytes at most")
-        if message["type"] == "http.disconnect" or not message.get("more_body"):
+        if not message.get("more_body"):
             break
     if not body.strip():
         return {}
     try:
-        given = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        given = None if jsontext.is_too_deep(body) else msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
         given = None
     if not isinstance(given, dict):
-        raise BadRequest("the body must be a JSON object of parameters")
+        raise BadRequest(
+            f"the body must be a JSON object of parameters, {jsontext.MAX_NESTING} levels deep at most"
+        )
     return cast("dict[str, Any]", given)
 
 
-async def _refuse(send: Send, status: int, code: str, message: str, headers: Mapping[str, str]) -> None:
-    error = {"error": {"code": code, "message": message}}
-    await _answer(send, status, msgspec.json.encode(error), _JSON, headers)
+async def _fail(send: Send, failure: Failure, headers: Mapping[str, str] | None = None) -> None:
+    waiting = {"retry-after": failure.retry_after} if failure.retry_after else {}
+    await _answer(send, failure.status, failure.body, _JSON, waiting | dict(headers or {}))
 
 
 async def _answer(

@@ -3,6 +3,5 @@
 from headgate.front.rest.asked import ParameterNames
 from headgate.front.rest.decision import Decision
 from headgate.front.rest.middleware import ProtectedApp, Resolve
-from headgate.front.rest.patterns import PathPattern, template_for
 
-__all__ = ["Decision", "ParameterNames", "PathPattern", "ProtectedApp", "Resolve", "template_for"]
+__all__ = ["Decision", "ParameterNames", "ProtectedApp", "Resolve"]

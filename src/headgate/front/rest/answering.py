@@ -83,10 +83,13 @@ class Answering:
             await self._stop()
 
     async def _collect(self, message: Message) -> None:
+        if self._held is None:  # before the start or after the end: the server says what it says to that
+            await self._send(message)
+            return
         self._body += message.get("body", b"")
         if len(self._body) > self._max_bytes:
             await self._stop()
-        elif not message.get("more_body", False) and self._held is not None:
+        elif not message.get("more_body", False):
             held, self._held = self._held, None
             body, self._body = bytes(self._body), bytearray()
             await self._finish(held._replace(raw=body))
@@ -101,7 +104,7 @@ class Answering:
 class Completing:
     """For an answer that goes out as it is, but is only the beginning of one: told when its body comes."""
 
-    def __init__(self, send: Send, complete: Callable[[], Awaitable[bytes | None]]) -> None:
+    def __init__(self, send: Send, complete: Callable[[], Awaitable[bytes | Failure | None]]) -> None:
         self._send = send
         self._complete = complete
         self._start: Message | None = None
@@ -118,8 +121,11 @@ class Completing:
         elif self._start is not None:
             start, self._start = self._start, None
             whole = await self._complete()
+            self._is_done = whole is not None
+            if isinstance(whole, Failure):
+                await send_failure(self._send, whole)
+                return
             if whole is not None:
-                self._is_done = True
                 gone = (b"content-length", b"content-encoding", b"etag", b"transfer-encoding")
                 kept = [pair for pair in start.get("headers", ()) if pair[0].lower() not in gone]
                 length = (b"content-length", b"%d" % len(whole))

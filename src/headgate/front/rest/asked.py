@@ -19,9 +19,9 @@ class Refusal(BadRequest):
         self.code = code
 
 
-INVALID_CURSOR: Final = Refusal(
-    "invalid_cursor", "invalid or expired cursor: run the query again from the start"
-)
+def invalid_cursor() -> Refusal:
+    """One message for every reason, so that nothing can be learnt by trying."""
+    return Refusal("invalid_cursor", "invalid or expired cursor: run the query again from the start")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +49,32 @@ class Asked:
     """Parameters that are not ours."""
 
 
-def read_query(query: bytes, names: ParameterNames, max_limit: int) -> Asked:
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query string taken apart: what is ours, by name, and what is not. Nothing is judged yet."""
+
+    ours: dict[str, list[str]]
+    others: tuple[tuple[str, str], ...]
+    has_cursor: bool
+
+
+def split_query(query: bytes, names: ParameterNames) -> Query:
     pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
-    given = {name: [value for key, value in pairs if key == name] for name in astuple(names)}
+    given: dict[str, list[str]] = {
+        name: [value for key, value in pairs if key == name] for name in astuple(names)
+    }
+    has_cursor = any(given[names.cursor])
+    # Without a cursor a path is the application's own.
+    ours = set(given) if has_cursor else set(given) - {names.path}
+    others = tuple((key, value) for key, value in pairs if key not in ours)
+    return Query(given, others, has_cursor)
+
+
+def read_query(query: Query, names: ParameterNames, max_limit: int) -> Asked:
+    given = query.ours
     cursors, paths = given[names.cursor], given[names.path]
     if len(cursors) > 1:
-        raise INVALID_CURSOR
+        raise invalid_cursor()
     cursor = cursors[0] if cursors else ""
     for name, code in (
         (names.limit, "invalid_limit"),
@@ -63,7 +83,6 @@ def read_query(query: bytes, names: ParameterNames, max_limit: int) -> Asked:
         (names.end_line, "invalid_lines"),
         (names.path, "invalid_path"),
     ):
-        # Without a cursor a path is the application's own.
         if len(given[name]) > 1 and (name != names.path or cursor):
             raise Refusal(code, f"{name} is given more than once")
     lines = _lines(given, names)
@@ -77,8 +96,7 @@ def read_query(query: bytes, names: ParameterNames, max_limit: int) -> Asked:
     )
     if lines and request.fields:
         raise Refusal("invalid_lines", f"lines cannot be combined with {names.fields}")
-    ours = {*astuple(names)} - (set[str]() if cursor else {names.path})
-    return Asked(request, cursor, tuple((key, value) for key, value in pairs if key not in ours))
+    return Asked(request, cursor, query.others)
 
 
 def _one(values: list[str]) -> str | None:

@@ -8,6 +8,7 @@ from typing import Final
 from headgate.engine.cursor import Binding
 from headgate.engine.filling import Filling
 from headgate.engine.policy import Policy
+from headgate.engine.project import ALL
 from headgate.engine.request import Request
 from headgate.engine.source import Position
 from headgate.engine.view import View
@@ -123,10 +124,8 @@ class Call:
         """How many items of a list that goes on upstream an answer needs: one more than it shows tells that it goes on."""
         request, limit = self.asked.request, self.asked.request.limit
         if not self.asked.cursor:
-            is_page = self.rule.policy.pagination and (
-                limit or not request.fields or "all" not in request.fields
-            )
-            return (limit or self.rule.policy.page_size) + 1 if is_page else filling.total
+            wants_all = not self.rule.policy.pagination or (ALL in request.fields and not limit)
+            return filling.total if wants_all else (limit or self.rule.policy.page_size) + 1
         _, held, view, position = self.opened()
         if request.path is None and view.scope == "focus":
             return position.node + (limit or view.limit or self.rule.policy.page_size) + 1

@@ -12,7 +12,7 @@ _log: Final = logging.getLogger("headgate.rest")
 class Decision:
     path: str
     kind: str
-    """untouched, page, preview, part, chunk, fields, whole, openapi, or the code of an error of ours."""
+    """untouched, minified, page, preview, part, chunk, fields, whole, openapi, or the code of an error of ours."""
     status: int
     original_tokens: int
     estimated_tokens: int

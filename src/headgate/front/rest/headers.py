@@ -56,19 +56,24 @@ def budget_headers(tokens: int, budget: int) -> list[Header]:
 
 
 def same_body(headers: Iterable[Header], size: int) -> list[Header]:
-    kept = [(key, value) for key, value in headers if key.lower() not in _FRAMING]
+    kept = [(key, value) for key, value in headers if not _is_gone(key, _FRAMING)]
     return [*kept, (b"content-length", b"%d" % size)]
 
 
 def other_body(headers: Iterable[Header], size: int) -> list[Header]:
     """For a JSON body of ours in the place of the application's."""
-    kept = [(key, value) for key, value in headers if key.lower() not in _FRAMING | _OF_THE_BODY]
+    kept = [(key, value) for key, value in headers if not _is_gone(key, _FRAMING | _OF_THE_BODY)]
     return [
         *kept,
         (b"content-type", b"application/json"),
         (b"content-length", b"%d" % size),
         (b"cache-control", b"private, no-store"),
     ]
+
+
+def _is_gone(key: bytes, gone: frozenset[bytes]) -> bool:
+    lowered = key.lower()
+    return lowered in gone or lowered.startswith(b"x-headgate-")
 
 
 def without_body(headers: Iterable[Header]) -> list[Header]:
@@ -78,17 +83,15 @@ def without_body(headers: Iterable[Header]) -> list[Header]:
 
 
 def missing_header(missing: tuple[str, ...]) -> list[Header]:
-    if not missing:
-        return []
     text = ", ".join(name for name in missing if name.isascii() and name.isprintable())
-    return [(b"x-headgate-missing-fields", text[:500].encode())]
+    return [(b"x-headgate-missing-fields", text[:500].encode())] if text else []
 
 
 def credentials_digest(scope: Any) -> str:
     """Whose an answer is: whoever shows the same credentials. Only their digest is kept."""
     digest = sha256()
     for name in _CREDENTIALS:
-        for key, value in scope["headers"]:
+        for key, value in scope.get("headers", ()):
             if key.lower() == name:
                 digest.update(b"%s\0%d\0%s" % (name, len(value), value))
     return digest.hexdigest()

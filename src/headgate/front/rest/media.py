@@ -31,6 +31,8 @@ _BODILESS: Final = frozenset((204, 205, 304))
 @dataclass(frozen=True, slots=True)
 class Media:
     is_protectable: bool
+    is_text: bool = False
+    """Text whatever it looks like."""
     is_named: bool = True
     charset: str = ""
 
@@ -46,7 +48,7 @@ def media_of(content_type: bytes | None) -> Media:
     if name in _NOT_TEXT or name in ("application/xhtml+xml", "image/svg+xml"):
         return Media(is_protectable=False)
     charset = next((value for key, value in map(_pair, parameters) if key == "charset"), "")
-    return Media(is_json or is_text, charset=charset)
+    return Media(is_json or is_text, is_text and not is_json, charset=charset)
 
 
 def has_body(status: int) -> bool:
@@ -58,19 +60,22 @@ def _pair(parameter: str) -> tuple[str, str]:
     return key.strip().lower(), value.strip().strip('"').lower()
 
 
-def as_utf8(data: bytes, charset: str) -> tuple[bytes, bool]:
+def as_utf8(data: bytes, media: Media) -> tuple[bytes, bool]:
     """The text of a body, and whether it may be read as JSON.
 
     Bytes that are not what they claim are taken one by one as Latin-1: so each is still there to be read back.
     """
-    if charset not in ("", "utf-8", "utf8", "us-ascii"):
+    if media.charset not in ("", "utf-8", "utf8", "us-ascii"):
         try:
-            return codecs.decode(data, charset).encode(), True
+            return codecs.decode(data, media.charset).encode(), not media.is_text
         except (LookupError, ValueError, TypeError, AttributeError):
             pass  # unknown, not for text, or not true
-    if is_utf8(data):
-        return data.removeprefix(codecs.BOM_UTF8), True
-    return data.decode("latin-1").encode(), False
+    if not is_utf8(data):
+        return data.decode("latin-1").encode(), False
+    if media.is_text:
+        return data, False
+    # Some write a byte order mark, which JSON does not allow.
+    return data.removeprefix(codecs.BOM_UTF8), True
 
 
 def looks_binary(data: bytes) -> bool:

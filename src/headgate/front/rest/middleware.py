@@ -23,7 +23,7 @@ from headgate.front.rest.answering import (
     send_body,
     send_failure,
 )
-from headgate.front.rest.asked import ParameterNames, Refusal, read_query
+from headgate.front.rest.asked import ParameterNames, Refusal, read_query, split_query
 from headgate.front.rest.body import Shaped
 from headgate.front.rest.bounding import UNTOUCHED, Call
 from headgate.front.rest.decision import Decision, Report, log_decision, tell
@@ -39,9 +39,9 @@ from headgate.front.rest.headers import (
     same_body,
 )
 from headgate.front.rest.media import as_utf8, looks_binary
-from headgate.front.rest.patterns import template_for
-from headgate.front.rest.refusals import OURS, TOO_LARGE, UNREADABLE, Failure, failure_of
+from headgate.front.rest.refusals import HIDDEN, OURS, TOO_LARGE, UNREADABLE, Failure, failure_of
 from headgate.protection import Protection
+from headgate.relay.patterns import template_for
 from headgate.relay.rules import ToolRule
 
 MAX_BYTES: Final = 64 << 20
@@ -51,6 +51,8 @@ _DECIDED: Final = "headgate.decided"
 _UPSTREAM: Final = "rest"
 _THREAD_BYTES: Final = 256 << 10
 """Beyond this the engine takes longer than the event loop should wait."""
+_MOST_SQUEEZED: Final = 32
+"""Times that JSON or text is larger than its gzip, as a rule at most."""
 _MAX_ENDPOINT_CHARS: Final = 500
 _log: Final = logging.getLogger("headgate.rest")
 _T = TypeVar("_T")
@@ -90,6 +92,9 @@ class ProtectedApp:
             await self.app(scope, receive, send)
             return
         rule = self.rules(scope["path"])
+        if rule.hidden:
+            await self._fail(send, scope, HIDDEN)
+            return
         try:
             call = self._call(scope, rule)
         except Refusal as error:
@@ -107,10 +112,11 @@ class ProtectedApp:
         path: str = scope["path"]
         if not rule.enabled or not rule.rollout_percent:
             return None
-        asked = read_query(scope["query_string"], self._names, rule.policy.max_page_size)
+        query = split_query(scope.get("query_string", b""), self._names)
         # A cursor was given out by us: whoever has one is among the protected.
-        if not asked.cursor and not rule.protects(path, urlencode(asked.others).encode()):
+        if not query.has_cursor and not rule.protects(path, urlencode(query.others).encode()):
             return None
+        asked = read_query(query, self._names, rule.policy.max_page_size)
         binding = Binding(self._principal(scope), _UPSTREAM, path)
         return Call(
             self.protection, rule, self.rules, path, _endpoint(scope), scope["method"], asked, binding,
@@ -120,11 +126,14 @@ class ProtectedApp:
     async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
         inner: Scope = {**scope, _DECIDED: True}
 
-        async def complete() -> bytes | None:
+        async def complete() -> bytes | Failure | None:
             filling: Filling | None = inner.get(FILLING)
             if filling is None:
                 return None
-            await filling.reach(filling.total)
+            try:
+                await filling.reach(filling.total)
+            except HeadgateError as error:
+                return failure_of(error)
             return filling.data
 
         await self.app(inner, receive, Completing(send, complete).send)
@@ -133,7 +142,7 @@ class ProtectedApp:
         offered: dict[str, Any] = scope.get("extensions") or {}
         inner: Scope = {
             **scope,
-            "headers": for_the_application(scope["headers"]),
+            "headers": for_the_application(scope.get("headers", ())),
             "extensions": {name: value for name, value in offered.items() if name not in BYPASSES},
             _DECIDED: True,
         }
@@ -157,10 +166,7 @@ class ProtectedApp:
             if not answer.media.is_named and looks_binary(data):
                 await send_body(send, answer.status, same_body(answer.headers, len(answer.raw)), answer.raw)
                 return
-            text, may_be_json = (data, True) if filling else as_utf8(data, answer.media.charset)
-            is_error = answer.status >= 400
-            work = partial(call.bound, text, filling, is_error=is_error, is_text=not may_be_json)
-            shaped, original = await _worked(len(text), work)
+            shaped, original = await _worked(len(data), partial(_bounded, call, answer, data, filling))
         except Unreadable:
             await self._fail(send, inner, UNREADABLE)
         except TooLong:
@@ -186,19 +192,20 @@ class ProtectedApp:
         encoding = header(answer.headers, b"content-encoding") or b""
         if not encoding:
             return None, answer.raw
-        return None, await _worked(len(answer.raw), partial(decoded, answer.raw, encoding, self._max_bytes))
+        work = partial(decoded, answer.raw, encoding, self._max_bytes)
+        return None, await _worked(_MOST_SQUEEZED * len(answer.raw), work)
 
     async def _send(self, call: Call, answer: Answer, shaped: Shaped, original: int, send: Send) -> None:
         told = budget_headers(shaped.tokens, shaped.budget) + missing_header(shaped.missing)
         status, body = answer.status, shaped.body
         if shaped.kind == UNTOUCHED:
             body = answer.raw
-            headers = same_body(answer.headers, len(body))
+            headers = same_body(answer.headers, len(body)) + told
         else:
-            headers = other_body(answer.headers, len(body))
+            headers = other_body(answer.headers, len(body)) + told
             status = 200 if status == 206 else status  # no longer the range that was asked for
         self._tell(call.path, status, shaped, original, len(answer.raw))
-        await send_body(send, status, headers + told, body)
+        await send_body(send, status, headers, body)
 
     async def _read_on(self, call: Call, scope: Scope, send: Send) -> None:
         try:
@@ -217,7 +224,7 @@ class ProtectedApp:
         self._tell(call.path, 200, shaped, original, len(held.data))
         told: list[Header] = budget_headers(shaped.tokens, shaped.budget) + missing_header(shaped.missing)
         body = b"" if call.method == "HEAD" else shaped.body
-        await send_body(send, 200, other_body(told, len(shaped.body)), body)
+        await send_body(send, 200, other_body([], len(shaped.body)) + told, body)
 
     async def _fail(self, send: Send, scope: Scope, failure: Failure) -> None:
         self._note(scope, failure)
@@ -234,6 +241,11 @@ class ProtectedApp:
             shaped.items, size, size if is_same else len(shaped.body),
         )  # fmt: skip
         tell(self._report, decision)
+
+
+def _bounded(call: Call, answer: Answer, data: bytes, filling: Filling | None) -> tuple[Shaped, int]:
+    text, may_be_json = (data, True) if filling else as_utf8(data, answer.media)
+    return call.bound(text, filling, is_error=answer.status >= 400, is_text=not may_be_json)
 
 
 def _endpoint(scope: Scope) -> str:

@@ -23,6 +23,8 @@ _MARGIN: Final = 14
 _PREVIEWS: Final = 4
 """Items too large for a page that share one."""
 _LEAST_ROOM: Final = 40
+_MAX_BYTES_PER_TOKEN: Final = 16
+"""No text over any length that matters has more."""
 
 
 @dataclass(slots=True)
@@ -46,11 +48,11 @@ class Pager:
         if room < _LEAST_ROOM:
             raise Unfit
         self._fill(room)
-        most = min(self.limit, len(self._children) - self.start)
+        sizes = self._sizes(room)
         fitted = fit(
             lambda count: Rendered("json", self._draft(count).decode()),
-            most,
-            lambda count: sum(len(self._unit(at, room)) for at in range(self.start, self.start + count)),
+            len(sizes),
+            lambda count: sizes[count - 1],
             self.budget - _MARGIN,
             self.scene.policy.estimator,
         )
@@ -61,6 +63,16 @@ class Pager:
                 return shaped
             count -= 1
         return self._alone(room)
+
+    def _sizes(self, room: int) -> list[int]:
+        """Bytes of the first, the first two and so on, as far as they could fit."""
+        most = min(self.limit, len(self._children) - self.start)
+        sizes: list[int] = []
+        for at in range(self.start, self.start + most):
+            sizes.append((sizes[-1] if sizes else 0) + len(self._unit(at, room)) + 1)
+            if sizes[-1] > self.budget * _MAX_BYTES_PER_TOKEN:
+                break
+        return sizes
 
     @property
     def _children(self) -> jsontext.Children:

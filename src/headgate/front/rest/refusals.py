@@ -3,8 +3,8 @@
 from typing import Any, Final, NamedTuple
 
 from headgate.engine.source import one_line
-from headgate.errors import BadRequest, ClientError, CursorError, HeadgateError
-from headgate.front.rest.asked import INVALID_CURSOR, Refusal
+from headgate.errors import ClientError, CursorError, HeadgateError
+from headgate.front.rest.asked import Refusal, invalid_cursor
 from headgate.front.rest.body import encoded
 from headgate.front.rest.headers import Header, other_body
 
@@ -30,17 +30,16 @@ class Failure(NamedTuple):
 
 TOO_LARGE: Final = Failure(502, "answer_too_large", "the answer is larger than can be held: ask for less")
 UNREADABLE: Final = Failure(502, "unreadable_answer", "the answer is in an encoding that cannot be read")
+HIDDEN: Final = Failure(404, "not_found", "there is nothing at this path")
 OURS: Final = Failure(500, "internal_error", "what is held of the answer could not be read")
 
 
 def failure_of(error: HeadgateError) -> Failure:
     match error:
         case CursorError():
-            return Failure(400, INVALID_CURSOR.code, str(INVALID_CURSOR))
+            return failure_of(invalid_cursor())
         case Refusal():
             return Failure(400, error.code, str(error))
-        case BadRequest():
-            return Failure(400, "bad_request", str(error))
         case ClientError():
             return Failure(400, "bad_request", str(error))
         case _:

@@ -75,21 +75,28 @@ def about(source: Source, policy: Policy) -> Focus:
 
 
 def _mapped(source: Source, fields: tuple[str, ...]) -> Focus | None:
-    """The outermost object that has at least half of the fields of a map: these are its essentials."""
+    """The object that a field map is about: it has at least half of the fields, and more than an item of the list."""
     wanted = {name.partition(".")[0] for name in fields}
     if not wanted:
         return None
+    best, most = Focus(source.root, ""), 0
     node, pointer = source.root, ""
     for step in [*pointer_steps(source.focus.pointer), None]:
+        found = _names_in(source, node, wanted)
+        if found > most and source.head(node) == b"{":
+            best, most = Focus(node, pointer), found
         children = source.open(node)
-        if not children or children.keys is None:
-            return None
-        if 2 * len(wanted.intersection(children.keys)) >= len(wanted):
-            return Focus(node, pointer)
-        if step is not None:
+        if step is not None and children and children.keys is not None:
             index = children.keys.index(step)
             node, pointer = source.child(children, index), pointer + pointer_step(children, index)
-    return None
+    items = source.open(node) if source.head(node) == b"[" else None
+    in_item = _names_in(source, source.child(items, 0), wanted) if items else 0
+    return best if 2 * most >= len(wanted) and most > in_item else None
+
+
+def _names_in(source: Source, node: Node, wanted: set[str]) -> int:
+    children = source.open(node)
+    return len(wanted.intersection(children.keys)) if children and children.keys else 0
 
 
 def _unwrapped(source: Source) -> Focus:

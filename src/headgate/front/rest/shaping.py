@@ -1,6 +1,7 @@
 """What becomes of an answer: nothing where it fits, else the mildest shape that does. Pure; no sockets here."""
 
 from dataclasses import replace
+from typing import Final
 
 from headgate.engine import jsontext, plan
 from headgate.engine.policy import Policy
@@ -20,7 +21,9 @@ from headgate.front.rest.scene import START, Scene, Target, about
 from headgate.front.rest.summaries import summarise
 from headgate.front.rest.texts import chunk
 
-_NO_LIMIT = 1_000_000_000
+_NO_LIMIT: Final = 1_000_000_000
+_MOST_SPACE: Final = 4
+"""Indented JSON has at most so many times the tokens it would have without."""
 
 
 def rest_policy(policy: Policy, *, is_error: bool = False) -> Policy:
@@ -70,11 +73,11 @@ def budget_of(scene: Scene, request: Request) -> int:
 def _read(scene: Scene, view: View, position: Position, request: Request) -> Shaped | None:
     if request.path is not None:
         return _at_path(scene, view, request)
-    if view.scope == "text" or request.lines or not scene.source.is_json:
+    if view.scope == "text" or not scene.source.is_json:
         if request.fields or request.lines:
             return _text(scene, request) or chunk(scene, View("text", fields=(ALL,), form="json"), 0)
         return chunk(scene, view, position.text)
-    if view.scope == "whole":
+    if view.scope == "whole" or request.lines:
         return _begin(scene, Target(scene.source), request)
     if view.scope == "walk":
         return (
@@ -141,6 +144,8 @@ def _list(scene: Scene, target: Target, thing: Focus, limit: int) -> Shaped | No
         return None
     if _is_heavy_around(scene, target, thing):
         return _object(scene, target, Focus(source.root, ""))
+    if _count(target, thing) <= limit and (small := _minified(scene, target, budget)):
+        return small
     children = source.open(thing.node)
     noisy = bool(children) and is_noisy(source.raw(source.child(children, 0)), policy)
     view = _page_view(target, limit, policy.essential_fields)
@@ -177,6 +182,8 @@ def _object(scene: Scene, target: Target, thing: Focus) -> Shaped | None:
     budget = policy.object_budget if policy.summarization else policy.hard_cap
     if _fits(target, budget, policy) and not target.source.is_beginning:
         return None
+    if small := _minified(scene, target, budget):
+        return small
     if policy.summarization:
         try:
             return summarise(scene, target, thing, budget)
@@ -188,7 +195,18 @@ def _object(scene: Scene, target: Target, thing: Focus) -> Shaped | None:
 def _all(scene: Scene, target: Target) -> Shaped | None:
     if _fits(target, scene.policy.hard_cap, scene.policy) and not target.source.is_beginning:
         return None
-    return _walk(scene, View("walk", target.path, form="json"), START)
+    small = _minified(scene, target, scene.policy.hard_cap)
+    return small or _walk(scene, View("walk", target.path, form="json"), START)
+
+
+def _minified(scene: Scene, target: Target, budget: int) -> Shaped | None:
+    """All of it without the white space between, where that is what makes it too large."""
+    policy, source = scene.policy, target.source
+    if source.is_beginning or source.tokens(policy.estimator) > _MOST_SPACE * budget:
+        return None
+    body = jsontext.canonical(source.data)
+    tokens = policy.estimator.ceiling(body)
+    return Shaped(body, "minified", tokens, budget) if tokens <= budget else None
 
 
 def _chosen(scene: Scene, target: Target, thing: Focus, fields: tuple[str, ...]) -> Shaped:
