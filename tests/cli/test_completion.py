@@ -55,7 +55,7 @@ def known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("headgate call x --fam", ["--family"]),
         ("headgate call x --family cl", ["cl100k", "claude", "claude-3"]),
         ("headgate packs g", ["graphiti"]),
-        ("headgate measure --pack ", ["graphiti"]),
+        ("headgate measure --pack ", ["graphiti", "hostaway"]),
         ("headgate measure --format ", ["json", "svg", "table"]),
         ("headgate completion ", ["bash", "fish", "zsh"]),
         ("headgate run --upstream f", ["files"]),

@@ -66,6 +66,18 @@ scalars = (
 long_texts = st.text(min_size=1, max_size=30).map(lambda text: text * 90) | st.integers(0, 3).map(
     lambda count: "word. another thing! ok\n\n" * count * 40
 )
+
+
+def weight(value: object, known: dict[int, int]) -> int:
+    """About how long a value is when written: thirty times the same, thirty times over, is written out in full."""
+    if not isinstance(value, list | dict):
+        return len(str(value)) + 3
+    if id(value) not in known:
+        inner = value.values() if isinstance(value, dict) else value
+        known[id(value)] = 2 + sum(weight(one, known) for one in inner)
+    return known[id(value)]
+
+
 values = st.recursive(
     scalars | long_texts,
     lambda inner: (
@@ -74,7 +86,7 @@ values = st.recursive(
         | st.lists(inner, min_size=1, max_size=3).map(lambda items: items * 30)
     ),
     max_leaves=50,
-)
+).filter(lambda value: weight(value, {}) < 200_000)
 small_values = st.recursive(
     scalars,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4),

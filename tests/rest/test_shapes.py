@@ -11,20 +11,10 @@ from headgate.engine.policy import Policy
 from headgate.engine.source import Source
 from headgate.engine.tokens import Estimator
 from headgate.errors import BadRequest
-from tests.engine.strategies import rows, spelled, texts, values
+from tests.engine.strategies import rows, spelled, texts, values, weight
 from tests.rest.holding import Held, rebuilt
 
 pytestmark = pytest.mark.property
-
-
-def weight(value: Any, known: dict[int, int]) -> int:
-    """About how long a value is when written. Thirty times the same thirty times over is written out in full."""
-    if not isinstance(value, list | dict):
-        return len(str(value)) + 3
-    if id(value) not in known:
-        inner = value.values() if isinstance(value, dict) else value
-        known[id(value)] = 2 + sum(weight(one, known) for one in inner)
-    return known[id(value)]
 
 
 documents = st.builds(

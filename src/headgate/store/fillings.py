@@ -1,37 +1,76 @@
 """Lists that go on upstream, while their cursors are valid and on their way to whoever reads them."""
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from dataclasses import dataclass
 from secrets import token_hex
 from threading import Lock
-from typing import Final
+from typing import Final, NamedTuple
 
 from headgate.engine.filling import Filling
+from headgate.store.contract import Bounds
 
 HANDED_OVER: Final = "headgate/filling"
 """Member of a result's `_meta` under which its list can be taken over."""
 _MAX_LEFT: Final = 1_000
+_OVERHEAD_BYTES: Final = 2_000
+"""What one takes besides its text."""
 _MARGIN_SECONDS: Final = 60
 """A cursor's end is rounded up to the minute."""
 
 
-class Fillings:
-    """By whom and what they were begun for, as long as their cursors are valid."""
+Key = tuple[str, bytes]
 
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, bytes], tuple[float, Filling]] = {}
+
+class _Known(NamedTuple):
+    until: float
+    filling: Filling
+    size: int
+    """When it was looked at last: it grows only for those who read it."""
+
+
+class Fillings:
+    """By whom and what they were begun for, as long as their cursors are valid. The bounds are those of a store."""
+
+    def __init__(self, bounds: Bounds | None = None) -> None:
+        self._bounds = bounds or Bounds()
+        self._known: OrderedDict[Key, _Known] = OrderedDict()
+        """Most recently used last."""
+        self._bytes_of: Counter[str] = Counter()
         self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._known)
 
     def add(self, principal: str, snapshot: bytes, filling: Filling, until: float) -> None:
         with self._lock:
-            self._known[principal, snapshot] = (until, filling)
+            self._put((principal, snapshot), until, filling)
 
     def of(self, principal: str, snapshot: bytes, now: float) -> Filling | None:
         with self._lock:
-            for key in [key for key, (until, _) in self._known.items() if until + _MARGIN_SECONDS < now]:
-                del self._known[key]
+            for key in [key for key, one in self._known.items() if one.until + _MARGIN_SECONDS < now]:
+                self._drop(key)
             found = self._known.get((principal, snapshot))
-            return found[1] if found else None
+            if found is None:
+                return None
+            self._put((principal, snapshot), found.until, found.filling)
+            return found.filling
+
+    def _put(self, key: Key, until: float, filling: Filling) -> None:
+        """Least recently used out first: of the one whose it is, then of everyone."""
+        if key in self._known:
+            self._drop(key)
+        size, principal, bounds = len(filling.data) + _OVERHEAD_BYTES, key[0], self._bounds
+        while self._bytes_of[principal] and self._bytes_of[principal] + size > bounds.per_principal_bytes:
+            self._drop(next(other for other in self._known if other[0] == principal))
+        while self._known and self._bytes_of.total() + size > bounds.total_bytes:
+            self._drop(next(iter(self._known)))
+        self._known[key] = _Known(until, filling, size)
+        self._bytes_of[principal] += size
+
+    def _drop(self, key: Key) -> None:
+        self._bytes_of[key[0]] -= self._known.pop(key).size
+        if not self._bytes_of[key[0]]:
+            del self._bytes_of[key[0]]
 
 
 @dataclass(frozen=True, slots=True)

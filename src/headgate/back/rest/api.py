@@ -2,9 +2,9 @@
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 from weakref import WeakSet
 
@@ -34,6 +34,8 @@ _TEXT: Final = re.compile(r"text/[a-z0-9.+-]{1,40}|application/csv")
 _BASE_PATH: Final = re.compile(r"(?:/[A-Za-z0-9_~!$&'()*+,;=:@.-]+)*/?")
 _REACH_SECONDS: Final = 10.0
 _MOST_CURSOR_CHARS: Final = 4_000
+_THREAD_BYTES: Final = 256 << 10
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ class RestApi:
         reply = await self._call(declared, given, {})
         if declared.answer.is_text:
             return Answer(*self._text(reply))
-        return Answer(self._shaped(declared, reply)[0].document)
+        return Answer(await _worked(reply, lambda: self._shaped(declared, reply)[0].document))
 
     async def reach(self) -> None:
         """Whether somebody listens there; ApiError if not. Nothing is asked."""
@@ -139,15 +141,17 @@ class RestApi:
         return reply.body, f"{kind}; charset=utf-8"
 
     async def _list(self, tool: Tool, paging: Paging, given: Mapping[str, Any], limit: int | None) -> Answer:
-        first: list[Content] = []
+        first, cursors = list[Content](), set[str]()
 
         async def ask(parameters: Mapping[str, str | int]) -> Page:
-            shaped, opened = self._shaped(tool, await self._call(tool, given, parameters))
+            reply = await self._call(tool, given, parameters)
+            shaped, page = await _worked(reply, lambda: self._read_page(tool, paging, reply))
             if not first:
-                first.append(shaped)
-            page = self._page(paging, shaped, opened)
-            if page.next and page.next == parameters.get(paging.at):
-                raise self._failures.broken(f"at {paging.next} stands the cursor that it was asked with")
+                first.append(shaped._replace(items=[]))
+            if page.next in cursors:
+                raise self._failures.broken(f"at {paging.next} stands a cursor that it gave before")
+            if page.next:
+                cursors.add(page.next)
             return page
 
         walk = walk_of(paging, ask)
@@ -166,13 +170,19 @@ class RestApi:
         self._fillings.add(filling)
         return Answer(filling.data, filling=filling)
 
-    def _page(self, paging: Paging, shaped: Content, opened: Opened) -> Page:
+    def _read_page(self, tool: Tool, paging: Paging, reply: Reply) -> tuple[Content, Page]:
+        shaped, opened = self._shaped(tool, reply)
         try:
             keys = keys_of(paging, shaped.items)
             total = whole_number(opened, paging.total) if paging.total else None
-            return Page(shaped.items, keys, total, _cursor(opened, paging.next))
+            return shaped, Page(shaped.items, keys, total, _cursor(opened, paging.next))
         except Misshapen as error:
             raise self._failures.broken(str(error)) from None
+
+
+async def _worked(reply: Reply, work: Callable[[], _T]) -> _T:
+    """In a thread if it takes longer than the event loop should wait."""
+    return work() if len(reply.body) <= _THREAD_BYTES else await asyncio.to_thread(work)
 
 
 def _settled(tool: Tool, resolution: Resolution) -> Fixed:

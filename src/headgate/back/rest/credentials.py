@@ -40,7 +40,10 @@ class Resolved:
 
     def __init__(self, auth: Auth, resolution: Resolution) -> None:
         self.auth = auth
-        self.values = {key: resolution.header(one, f"auth.{key}") for key, one in auth.settings.items()}
+        self.values = {
+            key: (resolution.header_name if key == "name" else resolution.header)(one, f"auth.{key}")
+            for key, one in auth.settings.items()
+        }
         self.variables = tuple(one.variable for one in auth.settings.values() if one.variable)
 
     @property

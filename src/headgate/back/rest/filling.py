@@ -1,7 +1,7 @@
 """A list that is fetched as far as it is read."""
 
 import asyncio
-from typing import Final
+from typing import Final, NamedTuple
 
 from headgate.back.rest.paging import Walk
 from headgate.back.rest.shaping import Content
@@ -10,6 +10,12 @@ from headgate.errors import BadRequest, UpstreamError
 _MOST_REQUESTS: Final = 20
 """That one reading may cost."""
 _CLOSED: Final = "the list is closed: run the tool again"
+
+
+class _Held(NamedTuple):
+    items: int
+    left: int | None
+    is_complete: bool
 
 
 class Filling:
@@ -26,11 +32,11 @@ class Filling:
         max_bytes: int,
     ) -> None:
         """`first`: what stands around the items; `limit`: of all; `page_size`: new ones that a request brings."""
-        self._written, self._after = bytearray(first.before), first.after
+        self._after = first.after
         self._walk, self._limit = walk, limit
         self._page_size, self._max_bytes = page_size, max_bytes
-        self._held = 0
-        self._data = b""
+        self._data = first.before + first.after
+        self._held = _Held(0, walk.left, is_complete=False)
         self._fetching: asyncio.Task[None] | None = None
         self._is_ahead = False
         """What is fetched was not asked for yet."""
@@ -39,30 +45,28 @@ class Filling:
 
     @property
     def data(self) -> bytes:
-        if not self._data:
-            self._data = bytes(self._written) + self._after
         return self._data
 
     @property
     def total(self) -> int:
         """Items in all. Where the API does not say it: one more than are held, as long as there are more."""
-        left = self._walk.left
-        if self.is_complete:
-            return self._held
-        everything = self._held + (1 if left is None else max(left, 1))
+        count, left, is_complete = self._held
+        if is_complete:
+            return count
+        everything = count + (1 if left is None else max(left, 1))
         return everything if self._limit is None else min(everything, self._limit)
 
     @property
     def is_total_known(self) -> bool:
-        return self.is_complete or self._walk.left is not None
+        return self._held.is_complete or self._held.left is not None
 
     @property
     def held(self) -> int:
-        return self._held
+        return self._held.items
 
     @property
     def is_complete(self) -> bool:
-        return self._walk.is_over or self._held == self._limit
+        return self._held.is_complete
 
     async def reach(self, count: int) -> None:
         """Until so many items are here, or all; then one page more is fetched on its own.
@@ -70,13 +74,13 @@ class Filling:
         BadRequest if it would take too many requests; UpstreamError if the items cannot be had. What has come stays.
         """
         if self.is_total_known:
-            self._refuse_too_many(-(-(min(count, self.total) - self._held) // self._page_size))
+            self._refuse_too_many(-(-(min(count, self.total) - self.held) // self._page_size))
         requests = 0
-        while self._held < count and not self.is_complete:
+        while self.held < count and not self.is_complete:
             requests += 1
             self._refuse_too_many(requests)
             await self._fetch()
-        if self._held - count < self._page_size:
+        if self.held - count < self._page_size:
             self._look_ahead()
 
     def close(self) -> None:
@@ -91,7 +95,7 @@ class Filling:
                 f"this takes more than {_MOST_REQUESTS} requests of the API at once: narrow the query by the tool's own "
                 "parameters, or read on page by page"
             )
-        if requests > 0 and len(self._written) > self._max_bytes:
+        if requests > 0 and len(self._data) > self._max_bytes:
             raise BadRequest(
                 f"the list has more than {self._max_bytes:,} bytes (max_answer_bytes): narrow the query by the tool's "
                 "own parameters"
@@ -116,7 +120,7 @@ class Filling:
             raise
 
     def _look_ahead(self) -> None:
-        if not self._is_fetching and not self.is_complete and len(self._written) <= self._max_bytes:
+        if not self._is_fetching and not self.is_complete and len(self._data) <= self._max_bytes:
             self._start(is_ahead=True)
 
     def _start(self, *, is_ahead: bool) -> None:
@@ -126,7 +130,7 @@ class Filling:
             self._fetching.add_done_callback(self._fetched)
 
     async def _next_page(self) -> None:
-        left = self._page_size + 1 if self._limit is None else self._limit - self._held
+        left = self._page_size + 1 if self._limit is None else self._limit - self.held
         self._add(await self._walk.next(left))
 
     @property
@@ -139,9 +143,12 @@ class Filling:
             task.exception()  # who waits is told; if nobody does, it is tried again when it is needed
 
     def _add(self, items: list[bytes]) -> None:
+        count = self.held
         if self._limit is not None:
-            items = items[: self._limit - self._held]
+            items = items[: self._limit - count]
         if items:
-            self._written += (b"," if self._held else b"") + b",".join(items)
-            self._held += len(items)
-        self._data = b""
+            before = memoryview(self._data)[: len(self._data) - len(self._after)]
+            self._data = b"".join((before, b"," if count else b"", b",".join(items), self._after))
+            count += len(items)
+        # Last, and at once: whoever reads in another thread and is told that it is complete finds all of it.
+        self._held = _Held(count, self._walk.left, is_complete=self._walk.is_over or count == self._limit)

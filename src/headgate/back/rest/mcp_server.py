@@ -1,6 +1,7 @@
 """A REST API as an MCP server in our own process, on the official SDK. Whoever talks to it sees a channel as any other."""
 
 import asyncio
+import logging
 import math
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -29,6 +30,10 @@ except ImportError as error:
 Ending = Callable[[], Awaitable[None]]
 _INVALID_REQUEST: Final = -32600
 _INVALID_PARAMS: Final = -32602
+_INTERNAL_ERROR: Final = -32603
+_log: Final = logging.getLogger("headgate.rest")
+_ALL: Final = 1 << 53
+"""Items. A total would not do: of some lists it is not known before they end."""
 _SMALL_BYTES: Final = 16 << 10
 
 
@@ -74,6 +79,10 @@ class RestServer:
             return await self._told(await self._api.run(params.name, params.arguments or {}))
         except (ClientError, UpstreamError) as error:
             return types.CallToolResult(content=[_text(str(error))], is_error=True)
+        except Exception:
+            # The SDK would tell the client what it says.
+            _log.exception("the call of %s failed", params.name)
+            raise MCPError(_INTERNAL_ERROR, "Headgate failed on this call; its log says why") from None
 
     async def _told(self, answer: "Answer") -> types.CallToolResult:
         filling, body = answer.filling, answer.body
@@ -82,7 +91,7 @@ class RestServer:
             token = self._handover.give(filling or Filled(body))
             return types.CallToolResult(content=[_text("")], _meta={HANDED_OVER: token})
         if filling is not None:
-            await filling.reach(filling.total)
+            await filling.reach(_ALL)
             body = filling.data
         return types.CallToolResult(content=[_text(body.decode("utf-8", "replace"))])
 

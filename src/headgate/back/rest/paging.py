@@ -77,6 +77,8 @@ class OffsetWalk:
         self._order: dict[bytes, int] = {}
         """Every key that was seen, and as the how manieth."""
         self._anchor = b""
+        self._keys: list[bytes] = []
+        """Of the last page: an API that knows no offsets gives the same one for ever."""
         self._position = -1
         """Where the anchor stood when it was seen last."""
         self._total: int | None = None
@@ -151,9 +153,17 @@ class OffsetWalk:
             fresh = [item for item, key in zip(fresh, page.keys[after:], strict=True) if self._is_new(key)]
             self._anchor = page.keys[-1]
             self._order.setdefault(self._anchor, len(self._order))
-        self._empty = 0 if fresh or window.end - 1 > self._position else self._empty + 1
-        self._position, self._total = max(window.end - 1, 0), page.total
-        is_last = window.end >= page.total if page.total is not None else len(page.items) < window.asked
+        is_elsewhere = window.end - 1 > self._position and page.keys != self._keys
+        self._empty = 0 if fresh or is_elsewhere else self._empty + 1
+        # Where it gives more than it says there are, its number of all is none.
+        is_told = page.total is not None and window.end <= page.total
+        self._position, self._total, self._keys = (
+            max(window.end - 1, 0),
+            page.total if is_told else None,
+            page.keys,
+        )
+        is_last = is_told and window.end == page.total
+        # Fewer than were asked for may just be the most that the API gives: only nothing new is the end.
         is_short = len(page.items) < window.asked and len(page.items) <= after
         self.is_over = is_last or is_short or not page.items or self._empty >= _MOST_EMPTY
         return fresh

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from headgate.back.rest.model import Setting
+from headgate.back.rest.tools import HEADER, OUR_HEADERS
 from headgate.errors import OperatorError
 
 
@@ -27,6 +28,15 @@ class Resolution:
         if not all(" " <= char <= "ÿ" and char != "\x7f" for char in found):
             source = setting.variable or key
             raise OperatorError(f"{self._name}: {source} holds characters that no header can: copy it anew")
+        return found
+
+    def header_name(self, setting: Setting, key: str) -> str:
+        """Of a header that holds credentials."""
+        found = self.text(setting, key)
+        is_ours = found.lower() in OUR_HEADERS - {"authorization"}
+        if (found or not setting.variable) and (is_ours or not HEADER.fullmatch(found)):
+            source = setting.variable or key
+            raise OperatorError(f"{self._name}: {source} must be the name of a header that can be set here")
         return found
 
     def finish(self) -> None:

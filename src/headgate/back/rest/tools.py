@@ -17,8 +17,8 @@ _WHERES: Final = ("path", "query", "header", "body")
 _TYPES: Final = ("string", "integer", "number", "boolean", "array", "object")
 _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
-_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
-_OUR_HEADERS: Final = frozenset(
+HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+OUR_HEADERS: Final = frozenset(
     (
         "host",
         "content-length",
@@ -93,7 +93,7 @@ def _parameter(key: str, section: Section, method: str, path: str) -> Parameter:
         schema["description"] = description
     parameter = Parameter(
         key=key,
-        name=section.text("name", key, _HEADER if where == "header" else None),
+        name=section.text("name", key, HEADER if where == "header" else None),
         where=cast("Where", where),
         schema=schema,
         is_required=section.flag("required", in_path),
@@ -111,7 +111,7 @@ def _check_parameter(parameter: Parameter, section: Section) -> None:
         section.fail("", "a parameter of the path is required, and no list or object")
     if parameter.where in ("query", "header") and parameter.type == "object":
         section.fail("schema", "an object can only be sent in a body that is json")
-    if parameter.where == "header" and parameter.name.lower() in _OUR_HEADERS:
+    if parameter.where == "header" and parameter.name.lower() in OUR_HEADERS:
         section.fail("name", "is a header that Headgate sets itself")
     try:
         jsonschema_rs.validator_for(dict(parameter.schema), retriever=refuse_to_fetch)
@@ -132,7 +132,7 @@ def _fixed(section: Section | None) -> dict[Where, dict[str, Constant]]:
         if inner is not None:
             fixed[where] = {key: inner.constant(key) for key in inner.names()}
             for key in fixed[where]:
-                if where == "header" and (key.lower() in _OUR_HEADERS or not _HEADER.fullmatch(key)):
+                if where == "header" and (key.lower() in OUR_HEADERS or not HEADER.fullmatch(key)):
                     inner.fail(key, "is no header that can be set here")
     section.finish()
     return fixed

@@ -1,6 +1,6 @@
 """What the routes need to know of an API. Whoever calls it is another room's business."""
 
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from typing import Any, Protocol
 
 from headgate.engine.filling import Filling
@@ -60,7 +60,7 @@ class Operations(Protocol):
     @property
     def api(self) -> Described: ...
 
-    async def run(self, tool: str, arguments: Mapping[str, Any]) -> Answered:
+    def run(self, tool: str, arguments: Mapping[str, Any]) -> Coroutine[Any, Any, Answered]:
         """BadRequest for what the caller got wrong, UpstreamError for all else."""
         ...
 

@@ -1,7 +1,8 @@
 """The ASGI application: which operation a path leads to, and what becomes of its answer or its error."""
 
+import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping
 from functools import cached_property
 from typing import Any, Final, cast
 from urllib.parse import parse_qsl
@@ -11,7 +12,7 @@ import msgspec
 from headgate.engine import jsontext
 from headgate.errors import BadRequest, UpstreamError
 from headgate.front.api.openapi import openapi
-from headgate.front.api.operations import Operation, Operations, rest_method
+from headgate.front.api.operations import Answered, Operation, Operations, rest_method
 from headgate.front.api.page import page
 from headgate.front.rest.middleware import FILLING
 from headgate.front.rest.refusals import Failure, failure_of
@@ -62,7 +63,9 @@ class Routes:
         if rest_method(operation) != "GET":
             more = await _body_of(receive)
         arguments = {**more, **self._operations.read_texts(operation.name, texts | found)}
-        answer = await self._operations.run(operation.name, arguments)
+        running = self._operations.run(operation.name, arguments)
+        # What changes something is not broken off: nobody could tell whether it was done.
+        answer = await (_while_wanted(running, receive) if rest_method(operation) == "GET" else running)
         scope[FILLING] = answer.filling
         await _answer(send, 200, answer.body, answer.content_type)
 
@@ -113,6 +116,10 @@ class Routes:
         return texts
 
 
+def _broken_off() -> Refused:
+    return Refused(400, "incomplete", "the request was broken off")
+
+
 def _pattern(route: str) -> str:
     parts = re.split(r"\{[^}]*\}", route)
     return "([^/]+)".join(map(re.escape, parts))
@@ -132,12 +139,31 @@ def _pairs(query: bytes) -> list[tuple[str, str]]:
         ) from None
 
 
+async def _while_wanted(running: Coroutine[Any, Any, Answered], receive: Receive) -> Answered:
+    """Nobody waits for the API on behalf of a client that has gone."""
+    tasks = work, watch = asyncio.ensure_future(running), asyncio.ensure_future(_gone(receive))
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        if watch.done() and not work.done():
+            raise _broken_off()
+        return await work
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
 async def _body_of(receive: Receive) -> dict[str, Any]:
     body = b""
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise Refused(400, "incomplete", "the request was broken off: nothing was done")
+            raise _broken_off()
         body += message.get("body", b"")
         if len(body) > _MAX_BODY_BYTES:
             raise Refused(413, "too_large", f"a request may have {_MAX_BODY_BYTES:,} bytes at most")
