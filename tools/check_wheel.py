@@ -35,6 +35,10 @@ def main() -> None:
             sys.exit(f"the installed wheel's demo said:\n{out}")
         # The pack is found by its entry point, and its rules and samples are in the wheel.
         call(python, "-m", "headgate", "measure", cwd=home)
+        # So are the declaration of the other and the rules of its paths; the SDK it needs is an extra.
+        (home / "headgate.yaml").write_text("upstreams: {hostaway: {pack: hostaway}}")
+        call(python, "-m", "headgate", "check", "headgate.yaml", cwd=home)
+        call(python, "-c", "from headgate.rest import HeadgateMiddleware", cwd=home)
         call(
             python,
             "-c",

@@ -73,10 +73,12 @@ def open_api(one: Upstream) -> "RestApi":
 def declared_api(one: Upstream) -> "Api":
     """What a file, or the pack, declares of it. OperatorError says what is wrong with that."""
     from headgate.back.rest.declaration import read_api
+    from headgate.back.rest.document import MAX_BYTES
 
     if one.api:
         try:
-            return read_api(Path(one.api).read_bytes(), one.api)
+            with Path(one.api).open("rb") as file:
+                return read_api(file.read(MAX_BYTES + 1), one.api)
         except (OSError, ValueError) as error:
             raise OperatorError(f"{one.api}: {getattr(error, 'strerror', None) or error}") from None
     from headgate.packs.contract import API_FILE

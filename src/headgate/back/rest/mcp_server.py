@@ -79,8 +79,7 @@ class RestServer:
             return await self._told(await self._api.run(params.name, params.arguments or {}))
         except (ClientError, UpstreamError) as error:
             return types.CallToolResult(content=[_text(str(error))], is_error=True)
-        except Exception:
-            # The SDK would tell the client what it says.
+        except Exception:  # noqa: BLE001  # the SDK would tell the client what it says
             _log.exception("the call of %s failed", params.name)
             raise MCPError(_INTERNAL_ERROR, "Headgate failed on this call; its log says why") from None
 
