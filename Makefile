@@ -33,8 +33,9 @@ bench: $(READY) .venv-peers/.ready .venv-mcp-proxy/.ready  ## measure every bar 
 conformance: $(READY) $(NODE_READY)  ## the official suite, directly and through Headgate; writes docs/conformance.md
 	$(BIN)/python -m tests.conformance.run
 
-soak: $(READY)  ## many clients with the same ids, and clients that are killed: five times longer
-	HEADGATE_ISOLATION_CALLS=100000 HEADGATE_CYCLES=500 $(BIN)/pytest tests/http/test_isolation.py tests/http/test_life.py
+soak: $(READY)  ## many clients with the same ids, clients that are killed, changes under load: far longer
+	HEADGATE_ISOLATION_CALLS=100000 HEADGATE_CYCLES=500 HEADGATE_STARTS=400 HEADGATE_RELOADS=2000 $(BIN)/pytest \
+	  tests/http/test_isolation.py tests/http/test_life.py tests/relay/test_faults.py tests/config/test_reload.py
 
 fuzz: $(READY)  ## the property tests, fifty times longer
 	HYPOTHESIS_PROFILE=long $(BIN)/pytest tests -m property

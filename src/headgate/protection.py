@@ -73,11 +73,13 @@ class Protection:
 
     def hold(self, data: bytes, binding: Binding, now: float, filling: Filling | None = None) -> "Holding":
         """`filling`: where the answer's list goes on upstream; more of it may have come meanwhile."""
+        # In this order: what comes between the two looks must not make a beginning pass for the whole.
+        is_whole = filling is None or filling.is_complete
         data = data if filling is None else filling.data
-        if filling is None or filling.is_complete:
+        if filling is None or is_whole:
             return Holding(self, binding, Source(data), now)
         snapshot = secrets.token_bytes(8)  # another answer may begin with the same items, and go on otherwise
-        held = Holding(self, binding, Source(data, expected=filling.total), now, snapshot)
+        held = Holding(self, binding, _beginning(filling, data), now, snapshot)
         self.fillings.add(binding.principal, snapshot, filling, now + self.ttl_seconds)
         return held
 
@@ -128,8 +130,10 @@ class Protection:
         if source is None:
             raise CursorError
         filling = self.fillings.of(binding.principal, cursor.snapshot, now)
+        if filling is None and source.is_beginning:
+            raise CursorError  # what it was the beginning of is held no more
         if filling is not None and (len(filling.data), filling.total) != (len(source.data), source.expected):
-            source = Source(filling.data, expected=filling.total)
+            source = _beginning(filling, filling.data)
             self.store.grow(binding.principal, cursor.snapshot, source)
         return cursor, source
 
@@ -148,6 +152,10 @@ class Protection:
         if packed is None:
             raise CursorError
         return View.unpack(packed)
+
+
+def _beginning(filling: Filling, data: bytes) -> Source:
+    return Source(data, expected=filling.total, has_end=filling.is_total_known)
 
 
 class Holding:

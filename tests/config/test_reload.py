@@ -14,7 +14,7 @@ from tests.config.running import SERVER, gateway, upstream_yaml
 from tests.relay.conversation import record_of
 from tests.relay.rawclient import RawClient
 
-RELOADS = int(os.environ.get("RELOADS", "1000"))
+RELOADS = int(os.environ.get("HEADGATE_RELOADS", "400"))
 
 
 def sized(size: int | str, more: str = "") -> str:
@@ -340,7 +340,7 @@ WRONG = (
 )
 
 
-def test_a_thousand_changes_under_load_a_third_of_them_wrong_fail_no_call(tmp_path: Path) -> None:
+def test_hundreds_of_changes_under_load_a_third_of_them_wrong_fail_no_call(tmp_path: Path) -> None:
     """Right files hold even sizes, wrong ones odd: an odd page was made by a file that was wrong."""
     path = tmp_path / "f.yaml"
     path.write_text(sized(2))

@@ -19,7 +19,7 @@ from tests.http.crowd import CALLED_OFF, LOG_LEVEL, Passer, Shaker, Single, Some
 from tests.http.serving import Answer, Serving, modern, next_event, serve
 from tests.relay.replies import following
 
-CALLS = int(os.environ.get("HEADGATE_ISOLATION_CALLS", "20000"))
+CALLS = int(os.environ.get("HEADGATE_ISOLATION_CALLS", "10000"))
 """In all; `make isolation` makes more."""
 PEOPLE = 32
 SECRET = [sys.executable, str(Path(__file__).parent / "secret_server.py")]

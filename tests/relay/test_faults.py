@@ -17,6 +17,8 @@ from tests.relay.rawclient import PATIENCE, RawClient
 from tests.world import through_headgate
 
 SERVER = [sys.executable, str(Path(__file__).with_name("faulty_server.py"))]
+STARTS = int(os.environ.get("HEADGATE_STARTS", "80"))
+"""`make soak` takes more."""
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and /proc")
 
 
@@ -254,7 +256,7 @@ def test_many_starts_and_kills_leave_no_process_descriptor_or_file_behind(tmp_pa
     descriptors = len(list(Path("/proc/self/fd").iterdir()))
     ways = (signal.SIGTERM, signal.SIGKILL, None)
     pids: list[int] = []
-    for cycle in range(200):
+    for cycle in range(STARTS):
         with gateway(env={"TMPDIR": str(tmp_path)}) as client:
             if cycle % 4 == 0:
                 client.greet()

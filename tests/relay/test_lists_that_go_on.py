@@ -21,6 +21,8 @@ from tests.relay.conversation import KEY, NOW
 class Growing:
     """A list of numbered items that comes in pages, and may end early or not at all."""
 
+    is_total_known = True
+
     def __init__(self, total: int, size: int = 20, ends_at: int | None = None) -> None:
         self.total, self._size, self._ends_at = total, size, ends_at
         self.held = min(size, total)
@@ -51,7 +53,7 @@ class Talk:
 
     def __init__(self, **changes: Any) -> None:
         rule = ToolRule(Policy(highlights=False, page_size=10), **changes)
-        protection = Protection(rule.policy, KeyRing(KEY), MemoryStore())
+        protection = self.protection = Protection(rule.policy, KeyRing(KEY), MemoryStore())
         self.handover = Handover()
         self.now = NOW
         self.session = Session(
@@ -183,6 +185,45 @@ def test_whoever_is_not_protected_gets_all_of_it() -> None:
     assert len(json.loads(result["content"][0]["text"])["result"]) == 90
 
 
+class Endless(Growing):
+    """Nobody says how many there are: as many as are here, and one more."""
+
+    is_total_known = False
+
+    def __init__(self, there: int) -> None:
+        super().__init__(there)
+        self._there, self.total = there, self.held + 1
+
+    @property
+    def is_complete(self) -> bool:
+        return self.held >= self._there
+
+    async def reach(self, count: int) -> None:
+        while self.held < count and not self.is_complete:
+            self.held = min(self.held + 20, self._there)
+        self.total = self.held if self.is_complete else self.held + 1
+
+
+def test_a_total_that_nobody_tells_is_not_made_up() -> None:
+    talk = Talk()
+    result = talk.first(Endless(150))
+    assert "items 1-10 of more than 20" in result["content"][0]["text"]
+    assert "items" not in record(result)["total"]
+    found = talk.read(cursor=record(result)["nextCursor"], search='"item 149"')
+    assert "item 149" in found["content"][1]["text"], "a search has all of it fetched"
+    shown = talk.read(cursor=record(result)["nextCursor"], fields="id", limit=200)
+    assert "of 150" in shown["content"][0]["text"]
+    assert len(json.loads(Talk(enabled=False).first(Endless(150))["content"][0]["text"])["result"]) == 150
+
+
+def test_a_beginning_whose_rest_is_held_no_more_is_no_whole() -> None:
+    talk = Talk()
+    cursor = record(talk.first(Growing(100)))["nextCursor"]
+    talk.protection.fillings._known.clear()
+    failed = talk.read(cursor=cursor)
+    assert failed["isError"] and "run the tool again" in failed["content"][0]["text"]
+
+
 def test_two_answers_that_begin_alike_are_two() -> None:
     talk = Talk()
     one, other = Growing(100), Growing(200)
@@ -215,7 +256,17 @@ def test_in_a_batch_what_would_have_to_be_waited_for_is_refused() -> None:
     assert one["result"]["isError"] and "send it alone" in one["result"]["content"][0]["text"]
 
 
-@pytest.mark.parametrize("token", ["", "unknown", 7, None])
+def test_an_answer_that_was_handed_over_and_is_gone_is_an_error() -> None:
+    talk = Talk()
+    talk.ask("list_things")
+    result = {"content": [{"type": "text", "text": ""}], "_meta": {HANDED_OVER: "gone"}}
+    told = talk.done(
+        talk.session.from_upstream(json.dumps({"id": 1, "jsonrpc": "2.0", "result": result}).encode())
+    )
+    assert told["isError"] and "run the tool again" in told["content"][0]["text"]
+
+
+@pytest.mark.parametrize("token", ["", 7, None])
 def test_a_token_nobody_gave_is_nothing(token: object) -> None:
     talk = Talk()
     talk.ask("list_things")

@@ -15,6 +15,8 @@ ROWS = [{"id": number, "name": f"row {number}"} for number in range(1_000)]
 class Upstream:
     """A list of rows that comes a hundred at a time."""
 
+    is_total_known = True
+
     def __init__(self, fault: Exception | None = None, faulty_after: int = 0) -> None:
         self.held = 0
         self.total = len(ROWS)

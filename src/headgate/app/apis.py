@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 from headgate.back.rest.arguments import coerced
 from headgate.config import Config
@@ -82,7 +83,7 @@ def details_of(api: "Api", prefix: str) -> dict[str, str]:
     """Where one item of a list is found: at the list's own path and its key, if there is a route like that."""
     routes = {route for tool in api.tools.values() for route in tool.routes}
     return {
-        prefix + route: f"{prefix}{route}/{{{tool.paging.key}}}"
+        prefix + route: f"{quote(prefix)}{route}/{{{tool.paging.key}}}"
         for tool in api.tools.values()
         if tool.paging is not None and tool.paging.key
         for route in tool.routes

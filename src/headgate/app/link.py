@@ -59,6 +59,8 @@ class Link:
         self.trouble = ""
         """Why there is no upstream, if there is none."""
         self._tasks = Tasks()
+        self._waits = Tasks()
+        """For what is fetched before a call can be answered; nobody wants it when we end."""
         self._is_ending = False
         self._patience: asyncio.TimerHandle | None = None
         """With a server that was greeted and has not answered."""
@@ -77,6 +79,7 @@ class Link:
 
     async def end(self, grace_seconds: float) -> None:
         self._is_ending = True
+        self._waits.cancel()
         if self._patience is not None:
             self._patience.cancel()
         if self._starting is not None:
@@ -119,7 +122,7 @@ class Link:
             elif isinstance(action, Work):
                 self._work(action, line, failing)
             elif isinstance(action, Wait):
-                self._tasks.start(self._wait(action, line, failing))
+                self._waits.start(self._wait(action, line, failing))
             else:
                 self._note_greeting(action)
 

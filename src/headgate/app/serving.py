@@ -91,14 +91,14 @@ class HttpGateway:
 
         served: dict[str, ServedApi] = {}
         for name, api in found.items():
-            prefix = f"/api/{VERSION}" if len(found) == 1 else f"/api/{quote(name)}/{VERSION}"
+            prefix = f"/api/{VERSION}" if len(found) == 1 else f"/api/{name}/{VERSION}"
             served[prefix] = ServedApi(name, api, prefix, self.config, protection, self._log, budget=budget)
         return served
 
     @property
     def api_paths(self) -> list[str]:
         """Where REST APIs are served as REST."""
-        return list(self._apis)
+        return [quote(prefix) for prefix in self._apis]
 
     def apply(self, config: Config) -> None:
         """A new configuration for all calls from now on; those under way keep the old one."""

@@ -18,6 +18,10 @@ class Tasks:
         task.add_done_callback(self._tasks.discard)
         return task
 
+    def cancel(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+
     async def finish(self, within_seconds: float) -> None:
         if self._tasks:
             await asyncio.wait(set(self._tasks), timeout=within_seconds)

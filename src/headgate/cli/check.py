@@ -8,9 +8,10 @@ from typing import Final
 from headgate.cli import complain
 from headgate.cli.output import write_text
 from headgate.cli.parsers import Commands
-from headgate.config import load
+from headgate.config import Config, load
 from headgate.config.loading import unknown_variables
 from headgate.config.showing import difference, effective
+from headgate.errors import OperatorError
 
 _EXAMPLE: Final = """example:
   headgate check headgate.yaml
@@ -40,11 +41,7 @@ def run(options: argparse.Namespace) -> int:
     given = os.environ.get("HEADGATE_CONFIG")
     path: Path | None = options.file or (Path(given) if given else None)
     config = load(path)
-    for one in config.upstreams.values():
-        if one.is_rest:
-            from headgate.app.reaching import declared_api
-
-            declared_api(one)
+    _check_apis(config)
     for variable in unknown_variables(os.environ):
         complain(f"{variable}: no option has this name")
     if options.against is None:
@@ -55,3 +52,17 @@ def run(options: argparse.Namespace) -> int:
         )
     complain(f"{path or 'the defaults'}: valid")
     return 0
+
+
+def _check_apis(config: Config) -> None:
+    """What is declared must be right. What only the environment can tell may be different where it runs: it is said."""
+    for name, one in config.upstreams.items():
+        if not one.is_rest:
+            continue
+        from headgate.app.reaching import declared_api, open_api
+
+        declared_api(one)
+        try:
+            open_api(one)
+        except OperatorError as error:
+            complain(f"upstreams.{name} could not be served from here: {error}")

@@ -54,7 +54,7 @@ def _first_page(frame: Frame, focus: Focus, budget: int) -> Reply:
     following = Position(children.starts[found.count] - base) if found.count < len(children) else None
     part = Part(
         "items", frame.base + focus.pointer, 0, found.count, total, found.rendered.text, found.rendered.form,
-        found.tokens, following,
+        found.tokens, following, is_open_ended=frame.source.is_open_ended(focus.node),
     )  # fmt: skip
     return frame.part_reply(part, FOCUS, budget, highlights, envelope=bool(focus.pointer))
 

@@ -1,11 +1,14 @@
 """Lists that go on upstream: only their beginning is here, and a reading says how much of them it needs."""
 
 from bisect import bisect_right
-from typing import Protocol
+from typing import Final, Protocol
 
 from headgate.engine.request import Request
 from headgate.engine.source import Position, Source, pointer_steps
 from headgate.engine.view import View
+
+EVERYTHING: Final = 1 << 53
+"""More items than there are: a total may not be known."""
 
 
 class Filling(Protocol):
@@ -22,6 +25,11 @@ class Filling(Protocol):
         ...
 
     @property
+    def is_total_known(self) -> bool:
+        """Else it only says that there are more than are here."""
+        ...
+
+    @property
     def held(self) -> int: ...
 
     @property
@@ -35,7 +43,7 @@ class Filling(Protocol):
 def items_needed(source: Source, view: View, position: Position, request: Request, limit: int) -> int:
     """How many items must be here for a reply, and one more: then its cursor leads to something that is here."""
     if request.search or view.search:
-        return source.expected  # whoever searches wants to know that there is no other
+        return EVERYTHING  # whoever searches wants to know that there is no other
     pages = request.pages[1] if request.pages else 1
     if request.path is not None:
         return _index_in(source, request.path) + 1

@@ -206,9 +206,11 @@ def _describe(part: Part, record: dict[str, Any]) -> str:
     """What is shown, in words for the notice and in numbers for the record."""
     first, last = part.first + 1, part.first + part.count
     if part.lines is None:
-        record["total"][part.kind] = part.total
+        if not part.is_open_ended:
+            record["total"][part.kind] = part.total
         record["shown"][part.kind] = part.count
-        return f"{'items' if part.kind == 'items' else 'keys'} {first:,}-{last:,} of {part.total:,}"
+        total = f"{'more than ' if part.is_open_ended else ''}{part.total:,}"
+        return f"{'items' if part.kind == 'items' else 'keys'} {first:,}-{last:,} of {total}"
     lines = part.lines
     record["total"] |= {"textBytes": part.total, "lines": lines.total}
     record["shown"] |= {"bytes": part.count, "startLine": lines.first, "endLine": lines.last}

@@ -100,15 +100,17 @@ def select_fields(source: Source, view: View, start: int, limit: int, room: int,
         )
     missing = [name for name in view.fields if not occurs(name, found, source.data)]
     last = start + made.count
-    total = max(len(items), source.expected)
+    is_open_ended = source.is_open_ended(source.root)
+    total = len(items) if is_open_ended else max(len(items), source.expected)
+    of_total = f"{'more than ' if is_open_ended else ''}{total:,}"
     what = "chosen fields" if view.fields else _left_out(policy)
     return Selection(
         kind="page" if is_list else "object",
-        label=f"items {start + 1:,}-{last:,} of {total:,}, {what}" if is_list else what,
+        label=f"items {start + 1:,}-{last:,} of {of_total}, {what}" if is_list else what,
         text=made.rendered.text,
         form=made.rendered.form,
         tokens=made.tokens,
-        total={"items": total},
+        total={} if is_open_ended else {"items": total},
         shown={"items": made.count},
         following=last if last < len(items) else None,
         missing=missing,

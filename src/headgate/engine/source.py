@@ -77,11 +77,15 @@ def step_into(children: Children, index: int) -> Step:
 
 
 class Source:
-    def __init__(self, data: bytes, opened: Children | None = None, expected: int = 0) -> None:
+    def __init__(
+        self, data: bytes, opened: Children | None = None, expected: int = 0, *, has_end: bool = True
+    ) -> None:
         """`opened`: the children of the root, where they are known already."""
         self.data = data
         self.expected = expected
         """Items of the dominant list in all, where it goes on upstream and only its beginning is here."""
+        self._has_end = has_end
+        """Whether that is known, and not only that there are more than are here."""
         self.root = Node(0, len(data))
         self._opened: dict[int, Children | None] = {0: opened} if opened is not None else {}
         self._texts: dict[int, Source] = {}
@@ -156,9 +160,15 @@ class Source:
         children = self.open(self.focus.node) if self.expected and self.is_json else None
         return children is not None and len(children) < self.expected
 
+    def is_open_ended(self, node: Node) -> bool:
+        """Whether a list goes on, and nobody says how far."""
+        return not self._has_end and self.is_beginning and node == self.focus.node
+
     def count(self, node: Node, children: Children) -> int:
-        """How many children there are in all, those to come included."""
-        return max(len(children), self.expected if node == self.focus.node else 0)
+        """How many children there are in all, those to come included; of an open end, how many are here."""
+        if node != self.focus.node or self.is_open_ended(node):
+            return len(children)
+        return max(len(children), self.expected)
 
     def head(self, node: Node) -> bytes:
         """The first byte of a value, which tells its kind."""
@@ -205,7 +215,7 @@ class Source:
             children = self.open(node)
             known = None if children is None else children.shifted(-node.start)
             expected = self.expected if node == self.focus.node else 0
-            self._inner[node.start] = Source(self.raw(node), known, expected)
+            self._inner[node.start] = Source(self.raw(node), known, expected, has_end=self._has_end)
         return self._inner[node.start]
 
     def chosen(

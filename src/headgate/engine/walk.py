@@ -43,6 +43,8 @@ class Part:
     lines: "Lines | None" = None
     steps: tuple[Step, ...] = ()
     """How `pointer` was reached from the root of what is walked."""
+    is_open_ended: bool = False
+    """There are more than `total`, and nobody says how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,7 @@ class Walker:
         return Part(
             kind, self.base + place.pointer, place.index, found.count, self.source.count(place.parent, children),
             found.rendered.text, found.rendered.form, found.tokens, following, steps=place.steps,
+            is_open_ended=self.source.is_open_ended(place.parent),
         )  # fmt: skip
 
     def _window(self, children: Children, index: int, most: int) -> int:

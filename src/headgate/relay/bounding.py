@@ -166,16 +166,21 @@ class Bounding:
         """An answer whose list a server in our own process has begun to fetch; None if it is any other."""
         if self._handover is None:
             return None
+        from headgate.engine.filling import EVERYTHING
         from headgate.store.fillings import HANDED_OVER
 
-        filling = self._handover.take(_meta_member(message, HANDED_OVER))
-        if filling is None:
+        token = _meta_member(message, HANDED_OVER)
+        if not token:
             return None
+        filling = self._handover.take(token)
+        if filling is None:
+            text = "the answer is held no more: run the tool again"
+            return _refusing(message.key, modern=call.modern)(text)
         # Whoever is not protected gets all of it. Else one item more than a page: its cursor leads there.
         page = call.rules.of(call.tool).policy.page_size + 1
         return [
             Wait(
-                partial(filling.reach, page if call.protected else filling.total),
+                partial(filling.reach, page if call.protected else EVERYTHING),
                 lambda: self._begun(message, call, filling),
                 _refusing(message.key, modern=call.modern),
             )

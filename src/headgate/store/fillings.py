@@ -11,7 +11,7 @@ from headgate.store.contract import Bounds
 
 HANDED_OVER: Final = "headgate/filling"
 """Member of a result's `_meta` under which its list can be taken over."""
-_MAX_LEFT: Final = 1_000
+_MAX_LEFT: Final = 64
 _OVERHEAD_BYTES: Final = 2_000
 """What one takes besides its text."""
 _MARGIN_SECONDS: Final = 60
@@ -79,6 +79,7 @@ class Filled:
 
     data: bytes
     total: int = 0
+    is_total_known: bool = True
     held: int = 0
     is_complete: bool = True
 

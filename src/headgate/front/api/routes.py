@@ -5,7 +5,7 @@ import re
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping
 from functools import cached_property
 from typing import Any, Final, cast
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, quote
 
 import msgspec
 
@@ -80,7 +80,7 @@ class Routes:
 
     @cached_property
     def _document(self) -> dict[str, Any]:
-        return openapi(self._operations.api, self._prefix)
+        return openapi(self._operations.api, quote(self._prefix))
 
     def _find(self, method: str, path: str) -> tuple[Operation, dict[str, str]]:
         allowed: list[str] = []

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from headgate.engine.cursor import Binding
-from headgate.engine.filling import Filling
+from headgate.engine.filling import EVERYTHING, Filling
 from headgate.engine.policy import Policy
 from headgate.engine.project import ALL
 from headgate.engine.request import Request
@@ -125,10 +125,10 @@ class Call:
         request, limit = self.asked.request, self.asked.request.limit
         if not self.asked.cursor:
             wants_all = not self.rule.policy.pagination or (ALL in request.fields and not limit)
-            return filling.total if wants_all else (limit or self.rule.policy.page_size) + 1
+            return EVERYTHING if wants_all else (limit or self.rule.policy.page_size) + 1
         _, held, view, position = self.opened()
         if request.path is None and view.scope == "focus":
             return position.node + (limit or view.limit or self.rule.policy.page_size) + 1
         pointer, path = held.source.focus.pointer + "/", request.path or ""
         index = path.removeprefix(pointer).partition("/")[0] if path.startswith(pointer) else ""
-        return int(index) + 1 if index.isdecimal() and len(index) < 10 else filling.total
+        return int(index) + 1 if index.isdecimal() and len(index) < 10 else EVERYTHING

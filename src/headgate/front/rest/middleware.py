@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlencode
 
 from headgate.engine.cursor import Binding
-from headgate.engine.filling import Filling
+from headgate.engine.filling import EVERYTHING, Filling
 from headgate.errors import HeadgateError
 from headgate.front.rest.answering import (
     BYPASSES,
@@ -131,7 +131,7 @@ class ProtectedApp:
             if filling is None:
                 return None
             try:
-                await filling.reach(filling.total)
+                await filling.reach(EVERYTHING)
             except HeadgateError as error:
                 return failure_of(error)
             return filling.data

@@ -184,6 +184,8 @@ class Pager:
 
     def _meta(self, count: int, *, has_more: bool) -> dict[str, Any]:
         meta: dict[str, Any] = {"totalCount": self._total, "pageSize": count, "hasMore": has_more}
+        if self.target.source.is_open_ended(self.focus.node):
+            del meta["totalCount"]  # the API does not tell, and we do not guess
         if self.view.condensed:
             meta["detailsAvailable"] = self._details_of_items()
         if missing := self._missing():
