@@ -19,14 +19,15 @@ _SHARED: Final = """Every list takes <code>limit</code> and <code>cursor</code>,
 (<code>fields=all</code> for all of it), every long text <code>startLine</code> and <code>endLine</code>."""
 
 
-def page(document: dict[str, Any]) -> str:
+def page(document: dict[str, Any], address: str) -> str:
+    """`address`: of the document."""
     info = document["info"]
     sections = "\n".join(_sections(document["paths"]))
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(info["title"])}</title>'
         f"<style>{_STYLE}</style></head><body><h1>{escape(info['title'])}</h1>"
         f"<p>{escape(info['description'])}</p><p>{_SHARED} "
-        f'The same for programs: <a href="openapi.json">openapi.json</a>.</p>{sections}</body></html>'
+        f'The same for programs: <a href="{escape(address)}">{escape(address)}</a>.</p>{sections}</body></html>'
     )
 
 

@@ -54,8 +54,8 @@ class Routes:
             await _fail(send, failure_of(error))
 
     async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path: str = scope["path"].removeprefix(self._prefix)
-        if path in ("/openapi.json", "/docs", "", "/"):
+        path: str = scope["path"].removeprefix(self._prefix).rstrip("/")
+        if path in ("/openapi.json", "/docs", ""):
             await self._describe(scope, send, path)
             return
         operation, found = self._find(scope["method"], path)
@@ -76,7 +76,8 @@ class Routes:
             await _answer(send, 200, msgspec.json.encode(self._document), _JSON)
             return
         policy = {"content-security-policy": _PAGE_POLICY}
-        await _answer(send, 200, page(self._document).encode(), "text/html; charset=utf-8", policy)
+        shown = page(self._document, f"{quote(self._prefix)}/openapi.json")
+        await _answer(send, 200, shown.encode(), "text/html; charset=utf-8", policy)
 
     @cached_property
     def _document(self) -> dict[str, Any]:
@@ -85,7 +86,7 @@ class Routes:
     def _find(self, method: str, path: str) -> tuple[Operation, dict[str, str]]:
         allowed: list[str] = []
         for pattern, names, operation in self._table:
-            found = pattern.fullmatch(path.rstrip("/"))
+            found = pattern.fullmatch(path)
             if found is None:
                 continue
             wanted = rest_method(operation)
