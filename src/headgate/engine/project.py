@@ -8,7 +8,7 @@ from headgate.engine import jsontext
 from headgate.engine.policy import Policy
 from headgate.engine.selection import INDEX, Selection, clipped, fit_units, indexed, list_items
 from headgate.engine.source import Source, one_line
-from headgate.engine.strip import strip
+from headgate.engine.strip import is_noisy, strip
 from headgate.engine.view import View
 from headgate.errors import BadRequest, JsonRefused
 
@@ -41,14 +41,17 @@ def project(raw: bytes, tree: FieldTree, found: set[str], prefix: str = "") -> b
     if raw[:1] != b"{":
         return None
     try:
-        members = jsontext.members(raw)
+        members = jsontext.uncopied_members(raw)
     except JsonRefused:
         return raw  # it cannot be taken apart, so nothing of it is withheld
     out: list[bytes] = []
-    for key, value in members.items():
-        if key not in tree.below and "." not in key:
-            continue
-        kept = _pick(key, value, tree, found, prefix)
+    below = tree.below
+    for key in [key for key in members if key in below or "." in key]:
+        if key in below and below[key].whole:
+            kept = bytes(members[key])
+            found.add(f"{prefix}.{key}" if prefix else key)
+        else:
+            kept = _pick(key, bytes(members[key]), tree, found, prefix)
         if kept is not None:
             out.append(jsontext.quote(key).encode() + b":" + kept)
     return b"{" + b",".join(out) + b"}" if out else None
@@ -90,7 +93,7 @@ def select_fields(source: Source, view: View, start: int, limit: int, room: int,
         kept = (project(items[at], tree, found) or b"{}") if view.fields else items[at]
         if not view.condensed:
             return kept
-        return indexed(strip(kept, policy), at)
+        return indexed(strip(kept, policy) if is_noisy(kept, policy) else kept, at)
 
     made = fit_units(pick, start, min(limit, len(items) - start), room, policy, is_list=is_list)
     is_clipped = made is None
