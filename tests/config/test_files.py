@@ -10,9 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from headgate.config import Config, ContextProtection, Override, Upstream, load, parse
-from headgate.config.document import MAX_DEPTH, MAX_VALUES
 from headgate.config.options import keys_of
-from headgate.config.values import MAX_BYTES
+from headgate.documents import MAX_BYTES, MAX_DEPTH, MAX_VALUES
 from headgate.errors import ConfigError
 from tests.config.running import HEADGATE, environment
 from tests.config.strategies import almost_files

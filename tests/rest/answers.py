@@ -1,8 +1,12 @@
-"""Applications that send exactly what a test says."""
+"""Applications that send exactly what a test says, and what every answer must hold to."""
 
 from typing import Any
 
+from headgate.engine.policy import Policy
 from headgate.rest import HeadgateMiddleware
+from tests.rest.serving import Answered
+
+COUNT = Policy().estimator.ceiling
 
 
 def answer_of(
@@ -24,3 +28,13 @@ def answer_of(
 
 def bounded(app: Any, **options: Any) -> HeadgateMiddleware:
     return HeadgateMiddleware(app, **options)
+
+
+def check_budget(answer: Answered, budget: int) -> None:
+    """The count that is told is that of the bytes that were sent."""
+    tokens = COUNT(answer.body)
+    assert tokens <= budget
+    meta = answer.json.get("meta") or answer.json.get("metadata")
+    assert meta["estimatedTokens"] == tokens == int(answer.headers["x-headgate-estimated-tokens"])
+    assert meta["budgetRemaining"] == budget - tokens
+    assert meta["budgetUsed"] == round(tokens / budget, 2) == float(answer.headers["x-headgate-budget-used"])

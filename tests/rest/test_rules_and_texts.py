@@ -1,7 +1,6 @@
 """The scenarios of the brief over a real socket: overrides by path, chunks of texts."""
 
 import json
-from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
@@ -9,33 +8,9 @@ import pytest
 from headgate.config import parse
 from headgate.engine.policy import Policy
 from headgate.rest import Override
-from tests.rest.apps import LOG, fastapi_app, mapped_app, starlette_app
-from tests.rest.serving import Answered, Served, serve
-
-POLICY = Policy()
-COUNT = POLICY.estimator.ceiling
-
-
-@pytest.fixture(scope="module")
-def plain() -> Iterator[Served]:
-    with serve(fastapi_app()) as served:
-        yield served
-
-
-@pytest.fixture(scope="module")
-def mapped() -> Iterator[Served]:
-    with serve(mapped_app()) as served:
-        yield served
-
-
-def check_budget(answer: Answered, budget: int) -> None:
-    """The count that is told is that of the bytes that were sent."""
-    tokens = COUNT(answer.body)
-    assert tokens <= budget
-    meta = answer.json.get("meta") or answer.json.get("metadata")
-    assert meta["estimatedTokens"] == tokens == int(answer.headers["x-headgate-estimated-tokens"])
-    assert meta["budgetRemaining"] == budget - tokens
-    assert meta["budgetUsed"] == round(tokens / budget, 2) == float(answer.headers["x-headgate-budget-used"])
+from tests.rest.answers import COUNT, check_budget
+from tests.rest.apps import LOG, fastapi_app, starlette_app
+from tests.rest.serving import Served, serve
 
 
 class TestRules:

@@ -1,41 +1,13 @@
 """The scenarios of the brief over a real socket: pages and previews."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
-from headgate.engine.policy import Policy
 from headgate.rest import Override
+from tests.rest.answers import COUNT, check_budget
 from tests.rest.apps import BOOKINGS, FIELDS, fastapi_app, listing, mapped_app, starlette_app
 from tests.rest.holding import rebuilt
-from tests.rest.serving import Answered, Served, serve
-
-POLICY = Policy()
-COUNT = POLICY.estimator.ceiling
-
-
-@pytest.fixture(scope="module")
-def plain() -> Iterator[Served]:
-    with serve(fastapi_app()) as served:
-        yield served
-
-
-@pytest.fixture(scope="module")
-def mapped() -> Iterator[Served]:
-    with serve(mapped_app()) as served:
-        yield served
-
-
-def check_budget(answer: Answered, budget: int) -> None:
-    """The count that is told is that of the bytes that were sent."""
-    tokens = COUNT(answer.body)
-    assert tokens <= budget
-    meta = answer.json.get("meta") or answer.json.get("metadata")
-    assert meta["estimatedTokens"] == tokens == int(answer.headers["x-headgate-estimated-tokens"])
-    assert meta["budgetRemaining"] == budget - tokens
-    assert meta["budgetUsed"] == round(tokens / budget, 2) == float(answer.headers["x-headgate-budget-used"])
+from tests.rest.serving import Served, serve
 
 
 class TestPages:

@@ -73,7 +73,7 @@ def open_api(one: Upstream) -> "RestApi":
 def declared_api(one: Upstream) -> "Api":
     """What a file, or the pack, declares of it. OperatorError says what is wrong with that."""
     from headgate.back.rest.declaration import read_api
-    from headgate.back.rest.document import MAX_BYTES
+    from headgate.documents import MAX_BYTES
 
     if one.api:
         try:

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from headgate.config.declarations import Config, ContextProtection, Server, Upstream
 from headgate.config.options import PREFIX, Key, keys_of
-from headgate.config.values import MAX_BYTES, Place, dotted, inner_of, raise_all, read_scalar, shown
+from headgate.config.values import Place, dotted, inner_of, raise_all, read_scalar
+from headgate.documents import MAX_BYTES, shown
 from headgate.errors import ConfigError, OperatorError
 
 OTHER_VARIABLES: Final = frozenset(("HEADGATE_CONFIG", "HEADGATE_STATE_DIR", "HEADGATE_CURSOR_KEY"))

@@ -6,9 +6,9 @@ from difflib import get_close_matches
 from typing import Any, Final, get_origin, get_type_hints
 
 from headgate.config.declarations import Config, Override
-from headgate.config.document import Mapping, Scalar, Sequence, Value, read_document
 from headgate.config.options import Option, element_of, option_of
 from headgate.config.values import Place, dotted, inner_of, raise_all, read_scalar
+from headgate.documents import Mapping, Scalar, Sequence, Value, read_document
 
 _MAX_HINTS: Final = 8
 _AT_THE_TOP: Final = ("tools", "endpoints")

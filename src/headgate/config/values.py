@@ -5,10 +5,9 @@ import types
 from typing import Any, Final, Literal, Union, get_args, get_origin
 
 from headgate.config.options import Option
+from headgate.documents import shown
 from headgate.errors import ConfigError
 
-MAX_BYTES: Final = 1 << 20
-"""Of a file."""
 _MAX_NAMED: Final = 8
 _MAX_NUMBER: Final = 10**12
 """Beyond it nothing here means anything, and sums of a few no longer fit 64 bits."""
@@ -60,12 +59,6 @@ def _read_number(kind: Any, text: str, about: Option) -> tuple[Any, str]:
     if number > most:
         return None, f"must be {name} of at most {most:g}, not {text[:40]}"
     return number, ""
-
-
-def shown(word: str) -> str:
-    """A word of the file as it may stand in a message: short, and on one line."""
-    short = word if len(word) <= 60 else f"{word[:60]}…"
-    return short if short.isprintable() else ascii(short)[1:-1]
 
 
 def dotted(path: Place) -> str:

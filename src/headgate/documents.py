@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from headgate.config.values import MAX_BYTES, shown
 from headgate.errors import ConfigError
 
+MAX_BYTES: Final = 1 << 20
+"""Of a file."""
 MAX_VALUES: Final = 20_000
 MAX_DEPTH: Final = 20
 _CORE: Final = "tag:yaml.org,2002:"
@@ -61,8 +62,15 @@ class Mapping:
 Value = Scalar | Sequence | Mapping
 
 
-def read_document(data: bytes, name: str) -> Mapping:
-    """The tree of a file; ConfigError says where it is wrong."""
+def shown(word: object) -> str:
+    """Something of a file as it may stand in a message: short, and on one line."""
+    text = str(word)
+    short = text if len(text) <= 60 else f"{text[:60]}…"
+    return short if short.isprintable() else ascii(short)[1:-1]
+
+
+def read_document(data: bytes, name: str, *, such_as: str = "`context_protection:`") -> Mapping:
+    """The tree of a file; ConfigError says where it is wrong. `such_as`: what could stand in it."""
     if len(data) > MAX_BYTES:
         raise ConfigError(f"{name}: larger than {MAX_BYTES:,} bytes")
     try:
@@ -76,9 +84,7 @@ def read_document(data: bytes, name: str) -> Mapping:
     if isinstance(tree, Scalar) and tree.is_null:
         return Mapping(1)
     if not isinstance(tree, Mapping):
-        raise ConfigError(
-            f"{name}:{tree.line}: the file must hold keys and values, such as `context_protection:`"
-        )
+        raise ConfigError(f"{name}:{tree.line}: the file must hold keys and values, such as {such_as}")
     return tree
 
 
