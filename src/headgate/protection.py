@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from headgate.engine.cursor import Binding, Cursor, KeyRing, check_key, peek
-from headgate.engine.filling import Filling, items_needed
+from headgate.engine.filling import Filling, Look, items_needed
 from headgate.engine.gate import Gate
 from headgate.engine.policy import Policy
 from headgate.engine.reply import Reply
@@ -73,14 +73,12 @@ class Protection:
 
     def hold(self, data: bytes, binding: Binding, now: float, filling: Filling | None = None) -> "Holding":
         """`filling`: where the answer's list goes on upstream; more of it may have come meanwhile."""
-        # In this order: what comes between the two looks must not make a beginning pass for the whole.
-        is_whole = filling is None or filling.is_complete
-        data = data if filling is None else filling.data
-        if filling is None or is_whole:
-            return Holding(self, binding, Source(data), now)
+        look = filling.look() if filling is not None else None
+        if filling is None or look is None or look.is_complete:
+            return Holding(self, binding, Source(data if look is None else look.data), now)
         snapshot = secrets.token_bytes(8)  # another answer may begin with the same items, and go on otherwise
-        held = Holding(self, binding, _beginning(filling, data), now, snapshot)
-        self.fillings.add(binding.principal, snapshot, filling, now + self.ttl_seconds)
+        held = Holding(self, binding, _source_of(filling, look), now, snapshot)
+        self.fillings.add(binding.principal, snapshot, filling, now, now + self.ttl_seconds)
         return held
 
     def select(self, data: bytes, binding: Binding, request: Request, now: float) -> Reply:
@@ -132,8 +130,9 @@ class Protection:
         filling = self.fillings.of(binding.principal, cursor.snapshot, now)
         if filling is None and source.is_beginning:
             raise CursorError  # what it was the beginning of is held no more
-        if filling is not None and (len(filling.data), filling.total) != (len(source.data), source.expected):
-            source = _beginning(filling, filling.data)
+        look = filling.look() if filling is not None else None
+        if filling is not None and look is not None and len(look.data) != len(source.data):
+            source = _source_of(filling, look)
             self.store.grow(binding.principal, cursor.snapshot, source)
         return cursor, source
 
@@ -154,8 +153,9 @@ class Protection:
         return View.unpack(packed)
 
 
-def _beginning(filling: Filling, data: bytes) -> Source:
-    return Source(data, expected=filling.total, has_end=filling.is_total_known)
+def _source_of(filling: Filling, look: Look) -> Source:
+    expected = 0 if look.is_complete else look.total
+    return Source(look.data, expected=expected, growing=filling.pointer, has_end=look.is_total_known)
 
 
 class Holding:

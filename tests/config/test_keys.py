@@ -365,7 +365,7 @@ def _(folder: Path) -> None:
     assert rules("/api/v1/listings/").policy.list_threshold == 4_000
     assert rules("/api/v1/listings/7").policy.page_size == 50
     assert not rules("/api/v1/analytics").policy.summarization
-    at_the_top = configured(folder, 'endpoints: {"*/x": {page_size: 3}, "/a/{b}": {page_size: 4}}')
+    at_the_top = configured(folder, 'endpoints: {"*/x": {page_size: 3}, "/a/{b-c}": {page_size: 4}}')
     sizes = [endpoint_rules(at_the_top)(path).policy.page_size for path in ("/v1/x", "/a/7", "/a/7/c")]
     assert sizes == [3, 4, 50]
     with pytest.raises(

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from headgate.engine.cursor import KeyRing
+from headgate.engine.filling import Look
 from headgate.engine.policy import Policy
 from headgate.errors import ClientError, UpstreamError
 from headgate.protection import Protection
@@ -22,6 +23,10 @@ class Growing:
     """A list of numbered items that comes in pages, and may end early or not at all."""
 
     is_total_known = True
+    pointer = "/result"
+
+    def look(self) -> Look:
+        return Look(self.data, self.total, self.is_total_known, self.is_complete)
 
     def __init__(self, total: int, size: int = 20, ends_at: int | None = None) -> None:
         self.total, self._size, self._ends_at = total, size, ends_at
@@ -214,6 +219,26 @@ def test_a_total_that_nobody_tells_is_not_made_up() -> None:
     shown = talk.read(cursor=record(result)["nextCursor"], fields="id", limit=200)
     assert "of 150" in shown["content"][0]["text"]
     assert len(json.loads(Talk(enabled=False).first(Endless(150))["content"][0]["text"])["result"]) == 150
+
+
+def test_a_list_that_goes_on_is_what_an_answer_is_about_however_light_it_is() -> None:
+    class Beside(Growing):
+        """Something heavier stands beside the list."""
+
+        @property
+        def data(self) -> bytes:
+            facets = {"facets": ["x" * 50] * 55}
+            return json.dumps(facets | json.loads(super().data), separators=(",", ":")).encode()
+
+    talk = Talk()
+    result, shown = talk.first(Beside(100)), 0
+    for _ in range(20):
+        shown += record(result)["shown"].get("items", 0)
+        cursor = record(result).get("nextCursor")
+        if cursor is None or shown >= 100:
+            break
+        result = talk.read(cursor=cursor)
+    assert record(result)["total"].get("items", 100) == 100
 
 
 def test_a_beginning_whose_rest_is_held_no_more_is_no_whole() -> None:

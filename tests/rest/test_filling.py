@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from headgate.engine.filling import Look
 from headgate.errors import BadRequest, UpstreamError
 from headgate.rest import HeadgateMiddleware, Override
 from tests.rest.serving import Served, serve
@@ -15,7 +16,10 @@ ROWS = [{"id": number, "name": f"row {number}"} for number in range(1_000)]
 class Upstream:
     """A list of rows that comes a hundred at a time."""
 
-    is_total_known = True
+    pointer = "/result"
+
+    def look(self) -> Look:
+        return Look(self.data, self.total, True, self.is_complete)
 
     def __init__(self, fault: Exception | None = None, faulty_after: int = 0) -> None:
         self.held = 0

@@ -235,3 +235,13 @@ def test_lifespan_and_websockets_pass() -> None:
         assert seen == ["lifespan"]
     asyncio.run(bounded(app)({"type": "websocket"}, None, None))  # type: ignore[arg-type]
     assert seen[-1] == "websocket"
+
+
+def test_only_where_an_openapi_document_is_looked_for_may_one_pass_whole() -> None:
+    """Anything could say of itself that it is one."""
+    document = {"openapi": "3.1.0", "info": {}, "paths": {}, "rows": ["words and words " * 20] * 900}
+    body = json.dumps(document).encode()
+    with serve(bounded(answer_of(body))) as served:
+        assert len(served.ask("/openapi.json").body) == len(body)
+        hidden = served.ask("/listings/1")
+        assert len(hidden.body) < 60_000 and hidden.json["meta"]

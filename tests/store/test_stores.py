@@ -141,3 +141,11 @@ def test_what_is_not_held_does_not_grow(make_store: MakeStore) -> None:
     store = make_store(ROOMY)
     store.grow("ann", A, source(10))
     assert store.get("ann", A, 100) is None
+
+
+def test_what_grows_beyond_all_bounds_is_held_no_more(make_store: MakeStore) -> None:
+    store = make_store(Bounds(100, 100))
+    store.put("ann", A, source(30), 110, 100)
+    store.grow("ann", A, source(500))
+    assert store.get("ann", A, 100) is None
+    assert store.put("ann", B, source(30), 110, 100) and store.get("ann", B, 100) is not None

@@ -70,8 +70,39 @@ def test_the_sandbox_behind_stdio() -> None:
         client.greet()
         told = client.call("list_reservations")["result"]
         assert "items 1-50 of 2,000" in told["content"][0]["text"]
-        more = client.call("headgate_read", cursor=told["_meta"]["headgate/result"]["nextCursor"])
+        cursor = told["_meta"]["headgate/result"]["nextCursor"]
+        more = client.call("headgate_read", cursor=cursor)
         assert "items 51-100 of 2,000" in more["result"]["content"][0]["text"]
+        calls = [
+            {
+                "jsonrpc": "2.0",
+                "id": f"b{at}",
+                "method": "tools/call",
+                "params": {"name": tool, "arguments": {}},
+            }
+            for at, tool in enumerate(("get_analytics", "nothing"))
+        ]
+        client.send(calls)
+        assert client.answer_to("b0")["result"]["content"] and client.answer_to("b1")["error"]
+
+
+def test_what_is_asked_last_is_answered_though_the_input_has_ended() -> None:
+    """As a pipe is used: all that is asked, then the end."""
+    asked = [
+        {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list_reservations", "arguments": {}}},
+    ]  # fmt: skip
+    done = subprocess.run(
+        [*HEADGATE, "run", "--pack", "hostaway", "--sandbox"],
+        input="".join(json.dumps(one) + "\n" for one in asked).encode(),
+        capture_output=True,
+        timeout=PATIENCE,
+        env=environment(),
+    )
+    answers = {one["id"]: one for one in map(json.loads, done.stdout.splitlines())}
+    assert "items 1-50 of 2,000" in answers[1]["result"]["content"][0]["text"]
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,11 @@ class Link:
     def is_up(self) -> bool:
         return self._upstream is not None
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is still fetched or worked on for an answer."""
+        return bool(self._waits) or bool(self._tasks)
+
     async def start(self) -> None:
         """Start the server, if it can be: else `trouble` says why, and a call tries again."""
         self._starting = self._starting or []

@@ -26,6 +26,7 @@ _IDLE_GRACE_SECONDS: Final = 1.0
 """For a server to end by itself. Clients give us about two seconds before they get rough."""
 _BUSY_GRACE_SECONDS: Final = 30.0
 """For answers under way when a client has closed its side but still reads."""
+_LOOK_SECONDS: Final = 0.05
 _MAX_BACKLOG_BYTES: Final = 64 << 20
 """What may wait for a client that does not read, before we stop listening to it too."""
 
@@ -102,16 +103,21 @@ class StdioGateway:
         gone = asyncio.create_task(self._client.gone.wait())
         silent = asyncio.create_task(self._client.silent.wait())
         await asyncio.wait({stopping, gone, silent}, return_when=asyncio.FIRST_COMPLETED)
-        if not stopping.done() and not gone.done() and self._link.session.pending_calls:
-            # The client has said all it has to say, and may still be listening for answers.
+        # The client may have said all it has to say, and still be listening for answers.
+        until = time.monotonic() + _BUSY_GRACE_SECONDS
+        while self._owes_answers and not stopping.done() and not gone.done() and time.monotonic() < until:
             self._answered.clear()
             answered = asyncio.create_task(self._answered.wait())
             await asyncio.wait(
-                {stopping, gone, answered}, return_when=asyncio.FIRST_COMPLETED, timeout=_BUSY_GRACE_SECONDS
+                {stopping, gone, answered}, return_when=asyncio.FIRST_COMPLETED, timeout=_LOOK_SECONDS
             )
             answered.cancel()
         for task in (stopping, gone, silent):
             task.cancel()
+
+    @property
+    def _owes_answers(self) -> bool:
+        return self._link.session.pending_calls > 0 or self._link.is_busy
 
     async def _end(self) -> None:
         if self._stopping.is_set():

@@ -14,7 +14,10 @@ Resolve = Callable[[str], ToolRule]
 def endpoint_rules(config: Config, packs: Iterable[str] = (), budget: int | None = None) -> Resolve:
     """By the packs' rules, then by those of the configuration; of several that match the later wins."""
     general = general_rule(config, budget)
-    patterns = [*_rules_of_packs(packs), *config.context_protection.endpoints.items()]
+    patterns = [
+        *_rules_of_packs(packs, general.policy.hard_cap),
+        *config.context_protection.endpoints.items(),
+    ]
     return rules_by_path(general, patterns)
 
 
@@ -34,12 +37,12 @@ def rules_by_path(general: ToolRule, patterns: Iterable[tuple[str, Override]]) -
     return Rules(resolve).of
 
 
-def _rules_of_packs(packs: Iterable[str]) -> Iterable[tuple[str, Override]]:
+def _rules_of_packs(packs: Iterable[str], hard_cap: int) -> Iterable[tuple[str, Override]]:
     for name in packs:
         from headgate.config.packs import endpoints_of
         from headgate.packs.discovery import load_pack
 
         try:
-            yield from endpoints_of(load_pack(name)).items()
+            yield from endpoints_of(load_pack(name), hard_cap).items()
         except ValueError as error:
             raise OperatorError(f"the pack {name}: {error}") from None

@@ -1,7 +1,7 @@
 """Lists that go on upstream: only their beginning is here, and a reading says how much of them it needs."""
 
 from bisect import bisect_right
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from headgate.engine.request import Request
 from headgate.engine.source import Position, Source, pointer_steps
@@ -9,6 +9,16 @@ from headgate.engine.view import View
 
 EVERYTHING: Final = 1 << 53
 """More items than there are: a total may not be known."""
+
+
+class Look(NamedTuple):
+    """What a list is at one moment."""
+
+    data: bytes
+    total: int
+    is_total_known: bool
+    """Else the total only says that there are more than are here."""
+    is_complete: bool
 
 
 class Filling(Protocol):
@@ -25,8 +35,12 @@ class Filling(Protocol):
         ...
 
     @property
-    def is_total_known(self) -> bool:
-        """Else it only says that there are more than are here."""
+    def pointer(self) -> str:
+        """Where the list is in the document."""
+        ...
+
+    def look(self) -> "Look":
+        """All of it at one moment: more may come from another thread between two questions."""
         ...
 
     @property

@@ -78,12 +78,19 @@ def step_into(children: Children, index: int) -> Step:
 
 class Source:
     def __init__(
-        self, data: bytes, opened: Children | None = None, expected: int = 0, *, has_end: bool = True
+        self,
+        data: bytes,
+        opened: Children | None = None,
+        expected: int = 0,
+        *,
+        growing: str = "",
+        has_end: bool = True,
     ) -> None:
         """`opened`: the children of the root, where they are known already."""
         self.data = data
         self.expected = expected
-        """Items of the dominant list in all, where it goes on upstream and only its beginning is here."""
+        """Items in all of the list at `growing`, where it goes on upstream and only its beginning is here."""
+        self._growing = growing
         self._has_end = has_end
         """Whether that is known, and not only that there are more than are here."""
         self.root = Node(0, len(data))
@@ -139,7 +146,10 @@ class Source:
 
     @lazy
     def focus(self) -> "Focus":
-        """Go down from the root as long as one child holds most of what is there."""
+        """Go down from the root as long as one child holds most of what is there. A list that goes on is what it is about,
+        however little of it is here."""
+        if self.expected:
+            return Focus(self.resolve(self._growing), self._growing)
         node, pointer = self.root, ""
         for _ in range(_MAX_ENVELOPES):
             children = self.open(node)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-_WILD: Final = re.compile(r"\*|\{(\w*)\}")
+_WILD: Final = re.compile(r"\*|\{([^{}/]*)\}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,14 @@ from secrets import token_hex
 from threading import Lock
 from typing import Final, NamedTuple
 
-from headgate.engine.filling import Filling
+from headgate.engine.filling import Filling, Look
 from headgate.store.contract import Bounds
 
 HANDED_OVER: Final = "headgate/filling"
 """Member of a result's `_meta` under which its list can be taken over."""
-_MAX_LEFT: Final = 64
+_MAX_LEFT: Final = 1_000
+_MAX_LEFT_BYTES: Final = 512 << 20
+"""Answers are taken as soon as they are heard of. What nobody takes, because its call was cancelled, must not pile up."""
 _OVERHEAD_BYTES: Final = 2_000
 """What one takes besides its text."""
 _MARGIN_SECONDS: Final = 60
@@ -41,19 +43,23 @@ class Fillings:
     def __len__(self) -> int:
         return len(self._known)
 
-    def add(self, principal: str, snapshot: bytes, filling: Filling, until: float) -> None:
+    def add(self, principal: str, snapshot: bytes, filling: Filling, now: float, until: float) -> None:
         with self._lock:
+            self._sweep(now)
             self._put((principal, snapshot), until, filling)
 
     def of(self, principal: str, snapshot: bytes, now: float) -> Filling | None:
         with self._lock:
-            for key in [key for key, one in self._known.items() if one.until + _MARGIN_SECONDS < now]:
-                self._drop(key)
+            self._sweep(now)
             found = self._known.get((principal, snapshot))
             if found is None:
                 return None
             self._put((principal, snapshot), found.until, found.filling)
             return found.filling
+
+    def _sweep(self, now: float) -> None:
+        for key in [key for key, one in self._known.items() if one.until + _MARGIN_SECONDS < now]:
+            self._drop(key)
 
     def _put(self, key: Key, until: float, filling: Filling) -> None:
         """Least recently used out first: of the one whose it is, then of everyone."""
@@ -79,9 +85,12 @@ class Filled:
 
     data: bytes
     total: int = 0
-    is_total_known: bool = True
     held: int = 0
     is_complete: bool = True
+    pointer: str = ""
+
+    def look(self) -> Look:
+        return Look(self.data, 0, is_total_known=True, is_complete=True)
 
     async def reach(self, count: int) -> None:
         """All of it is here."""
@@ -96,9 +105,13 @@ class Handover:
     def give(self, filling: Filling) -> str:
         token = token_hex(8)
         self._left[token] = filling
-        if len(self._left) > _MAX_LEFT:
+        while len(self._left) > 1 and (len(self._left) > _MAX_LEFT or self._bytes > _MAX_LEFT_BYTES):
             self._left.popitem(last=False)
         return token
+
+    @property
+    def _bytes(self) -> int:
+        return sum(len(one.data) for one in self._left.values())
 
     def take(self, token: str) -> Filling | None:
         return self._left.pop(token, None)

@@ -49,6 +49,9 @@ class MemoryStore:
             held = self._held.get((principal, snapshot))
             if held is None:
                 return
+            if len(source.data) > self._bounds.per_principal_bytes:
+                self._drop((principal, snapshot))
+                return
             self._bytes_of[principal] += len(source.data) - len(held.source.data)
             held.source = source
             self._held.move_to_end((principal, snapshot))
@@ -91,7 +94,7 @@ class MemoryStore:
 
     def _evict(self, principal: str) -> None:
         """Least recently used out first: of the one who put, then of everyone."""
-        while self._bytes_of[principal] > self._bounds.per_principal_bytes:
+        while self._bytes_of.get(principal, 0) > self._bounds.per_principal_bytes:
             self._drop(next(key for key in self._held if key[0] == principal))
         while sum(self._bytes_of.values()) > self._bounds.total_bytes:
             self._drop(next(iter(self._held)))

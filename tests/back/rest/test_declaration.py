@@ -7,6 +7,7 @@ import pytest
 from headgate.back.rest.api import RestApi
 from headgate.back.rest.declaration import read_api
 from headgate.errors import ConfigError, OperatorError
+from headgate.front.api.operations import rest_method
 from tests.back.rest.declared import VARIABLES, api_of
 
 GOOD = """name: one
@@ -147,6 +148,35 @@ def test_what_is_no_plain_yaml_is_refused(data: bytes, said: str) -> None:
     with pytest.raises(ConfigError, match=r"^x\.yaml") as failed:
         read_api(data, "x.yaml")
     assert said in str(failed.value)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_refused"),
+    [
+        ("method: GET", "method: POST, annotations: {readOnlyHint: true}", True),
+        ("method: POST, annotations: {readOnlyHint: true}", "method: PUT, annotations: {readOnlyHint: true}", True),
+        ("method: POST", "method: POST", True),
+        ("method: GET", "method: POST", False),
+        ("method: POST, annotations: {readOnlyHint: true}", "method: POST", False),
+    ],
+)  # fmt: skip
+def test_routes_are_told_apart_by_the_method_they_are_served_with(
+    first: str, second: str, is_refused: bool
+) -> None:
+    tools = f"""
+name: x
+base_url: http://h
+tools:
+  one: {{path: /a, routes: [/x], {first}}}
+  other: {{path: /b, routes: [/x], {second}}}
+""".encode()
+    if is_refused:
+        with pytest.raises(ConfigError, match="other and one have the same route /x"):
+            read_api(tools, "x")
+    else:
+        methods = {rest_method(tool) for tool in read_api(tools, "x").tools.values()}
+        assert methods == {tool.served_method for tool in read_api(tools, "x").tools.values()}
+        assert len(methods) == 2
 
 
 def test_words_are_read_as_json_would_read_them() -> None:

@@ -26,7 +26,10 @@ auth: {kind: bearer, token: {env: ONE_TOKEN}}
 errors: {message: /error/message}
 tools:
   look: {path: /look, answer: {item: /result}}
-  change: {method: POST, path: /change, parameters: {what: {}}}
+  change: {method: POST, path: /change, parameters: {what: {}}, answer: {item: /result}}
+  remove: {method: DELETE, path: /change, answer: {item: /result}}
+  report: {method: POST, path: /report, annotations: {readOnlyHint: true}, answer: {item: /result}}
+  export: {method: POST, path: /export, answer: {text: true}}
 """
 
 
@@ -210,6 +213,75 @@ def test_a_post_is_sent_once_and_its_failure_says_that_it_may_have_run() -> None
     asyncio.run(main())
 
 
+_UNUSABLE = [
+    respond(b"", "500 Oops"),
+    respond(b"", "503 Busy"),
+    respond(b'{"result":{"a":"' + b"x" * 1_000 + b'"}}'),
+    respond(b'{"result":[]}'),
+    respond(b'{"result":{},"result":{}}'),
+    respond(b"<html>hi", headers="Content-Type: text/html\r\n"),
+    respond(b"", headers="Content-Encoding: gzip\r\n"),
+    b"SSH-2.0-OpenSSH_9\r\n\r\n",
+]
+
+
+@pytest.mark.parametrize("answer", _UNUSABLE)
+@pytest.mark.parametrize("tool", ["change", "remove", "export"])
+def test_what_may_have_run_is_not_told_to_be_tried_again(answer: bytes, tool: str) -> None:
+    said = str(failure_after(answer, tool))
+    assert "may have done what it was asked to; look before" in said
+    assert "try again" not in said.lower()
+
+
+@pytest.mark.parametrize("answer", _UNUSABLE)
+@pytest.mark.parametrize("tool", ["look", "report"])
+def test_what_only_reads_may_be_tried_again_whatever_its_method(answer: bytes, tool: str) -> None:
+    said = str(failure_after(answer, tool))
+    assert "try again" in said or "narrow the query" in said
+    assert "may have done" not in said
+
+
+@pytest.mark.parametrize("fault", ["html500", "wrong_type", "truncated", "cut"])
+def test_a_call_that_got_no_token_did_not_run(ground: Ground, fault: str) -> None:
+    ground.fault("/accessTokens", fault)
+    said = str(failure_of(ground, "standard_report"))
+    assert "try again" in said
+    assert "may have done" not in said
+
+
+@pytest.mark.parametrize("where", ["query", "header", "body"])
+def test_constants_from_the_environment_are_masked_in_what_an_api_echoes(where: str) -> None:
+    constants = "{key: {env: ECHO_KEY}, plain: {env: ECHO_PLAIN, default: default-text}, kind: written-text}"
+    declared = f"""
+name: echo
+base_url: {{env: ECHO_URL}}
+errors: {{message: /error/message}}
+tools:
+  look: {{method: POST, path: /look, body: form, fixed: {{{where}: {constants}}}}}
+"""
+
+    async def echo(peer: Peer) -> None:
+        head, body = await peer.request()
+        lines = (head + body).decode().split("\r\n")
+        echoed = [line for line in lines if "hunter2" in line or "-text" in line]
+        await peer.say(saying(" ".join(echoed), "400 Bad"))
+
+    async def main() -> str:
+        async with asyncio.timeout(PATIENCE), Server(echo) as server:
+            variables = {"ECHO_KEY": f"{SECRET} 1", "ECHO_URL": server.url}
+            api = RestApi(read_api(declared.encode(), "x"), variables=variables)
+            with pytest.raises(ApiError) as failed:
+                await api.run("look", {})
+            await api.close()
+            return f"{failed.value} {failed.value.detail}"
+
+    said = asyncio.run(main())
+    assert "hunter2" not in said
+    assert "***" in said
+    assert "default-text" in said
+    assert "written-text" in said
+
+
 def test_nobody_listening_is_told_without_the_address() -> None:
     async def main() -> None:
         async with Server(always(b"")) as server:
@@ -239,4 +311,4 @@ def test_an_error_is_one_bounded_line_whatever_it_is_made_of() -> None:
     error = ApiError("broken", "a\nb\x00" * 10_000, detail="c\r\n" * 10_000)
     assert max(len(str(error)), len(error.detail)) <= 500
     assert str(error).isprintable()
-    assert len(str(Failures("t" * 9_000).broken("x" * 9_000))) <= 500
+    assert len(str(Failures("t" * 9_000).broken("x" * 9_000, may_run=True))) <= 500

@@ -198,9 +198,25 @@ def test_a_total_that_promises_too_much_is_lowered_at_the_end() -> None:
     assert asyncio.run(read_all(small_pages)) == list(range(25))
 
 
-def test_without_key_and_total_pages_are_taken_as_they_come() -> None:
-    plain = "style: offset, limit: limit, offset: offset, size: 10"
-    assert asyncio.run(read_all(Numbers(list(range(33))), plain)) == list(range(33))
+@pytest.mark.parametrize("total", ["", ", total: /total"])
+@pytest.mark.parametrize("most_in_page", [1_000, 4])
+@pytest.mark.parametrize("count", [24, 30, 33])
+@pytest.mark.parametrize("style", ["offset, offset: offset", "page, page: page"])
+def test_without_key_pages_are_taken_as_they_come(
+    style: str, count: int, most_in_page: int, total: str
+) -> None:
+    numbers = Numbers(list(range(count)))
+    numbers.most_in_page = most_in_page
+    plain = f"style: {style}, limit: limit, size: 10{total}"
+    assert asyncio.run(read_all(numbers, plain)) == list(range(count))
+    assert len(numbers.asked) <= -(-count // min(10, most_in_page)) + 1
+
+
+def test_pages_are_counted_from_their_first_number() -> None:
+    numbers = Numbers(list(range(33)))
+    numbers.before = lambda query: query.update(page=query["page"] + 1)
+    plain = "style: page, page: page, first: 0, limit: limit, size: 10"
+    assert asyncio.run(read_all(numbers, plain)) == list(range(33))
 
 
 def test_too_many_requests_at_once_are_refused_and_what_is_here_stays() -> None:

@@ -117,8 +117,8 @@ def test_each_value_is_written_in_its_own_place() -> None:
         "head": "hé",
         "deep": {"a": [True, None]},
     }
-    method, target, headers, body = compose(TOOL, "/v1", FIXED, arguments, {"page": 2})
-    assert method == b"POST"
+    method, target, headers, body, may_run = compose(TOOL, "/v1", FIXED, arguments, {"page": 2})
+    assert (method, may_run) == (b"POST", True)
     assert target == b"/v1/a/x%20y/b?q=1&on=1&flag=0&many=a%26b%2Cc%3Dd&each=1&each=2&n=1.5&whole=7&page=2"
     assert (b"X-Head", "hé".encode("latin-1")) in headers
     assert (b"X-Version", b"7") in headers

@@ -60,7 +60,8 @@ class RestApi:
         self._origin, self._base_path = _place(api.name, url)
         self._checkers: dict[str, Checker] = {}
         self._fillings: WeakSet[Filling] = WeakSet()
-        self._failures = Failures(api.title, resolved.secrets, resolved.variables)
+        secrets = (*resolved.secrets, *_given_constants(api, resolution))
+        self._failures = Failures(api.title, secrets, resolved.variables)
         self._client = HttpClient(self._origin)
         rates = Rates(
             api.rate_limits,
@@ -96,7 +97,7 @@ class RestApi:
             return await self._list(declared, declared.paging, given, None if limit is None else int(limit))
         reply = await self._call(declared, given, {})
         if declared.answer.is_text:
-            return Answer(*self._text(reply))
+            return Answer(*self._text(declared, reply))
         return Answer(await _worked(reply, lambda: self._shaped(declared, reply)[0].document))
 
     async def reach(self) -> None:
@@ -121,23 +122,26 @@ class RestApi:
         request = compose(tool, self._base_path, self._fixed[tool.name], given, paging)
         return await self._caller.call(request)
 
+    def _broken(self, tool: Tool, what: str) -> ApiError:
+        return self._failures.broken(what, may_run=not tool.only_reads)
+
     def _shaped(self, tool: Tool, reply: Reply) -> tuple[Content, Opened]:
         if "html" in reply.content_type:
-            raise self._failures.broken("it is a web page, not JSON")
+            raise self._broken(tool, "it is a web page, not JSON")
         try:
             opened = Opened(reply.body if reply.body.strip() else b"null")
             return content(tool.answer, opened), opened
         except Misshapen as error:
-            raise self._failures.broken(str(error)) from None
+            raise self._broken(tool, str(error)) from None
         except (JsonRefused, msgspec.MsgspecError):
-            raise self._failures.broken("it is not strict JSON") from None
+            raise self._broken(tool, "it is not strict JSON") from None
 
-    def _text(self, reply: Reply) -> tuple[bytes, str]:
+    def _text(self, tool: Tool, reply: Reply) -> tuple[bytes, str]:
         kind = reply.content_type.partition(";")[0].strip()
         if not _TEXT.fullmatch(kind) or "html" in kind:
-            raise self._failures.broken("it is not the text it was declared to be")
+            raise self._broken(tool, "it is not the text it was declared to be")
         if not jsontext.is_utf8(reply.body):
-            raise self._failures.broken("it is not UTF-8")
+            raise self._broken(tool, "it is not UTF-8")
         return reply.body, f"{kind}; charset=utf-8"
 
     async def _list(self, tool: Tool, paging: Paging, given: Mapping[str, Any], limit: int | None) -> Answer:
@@ -149,7 +153,7 @@ class RestApi:
             if not first:
                 first.append(shaped._replace(items=[]))
             if page.next in cursors:
-                raise self._failures.broken(f"at {paging.next} stands a cursor that it gave before")
+                raise self._broken(tool, f"at {paging.next} stands a cursor that it gave before")
             if page.next:
                 cursors.add(page.next)
             return page
@@ -177,7 +181,7 @@ class RestApi:
             total = whole_number(opened, paging.total) if paging.total else None
             return shaped, Page(shaped.items, keys, total, _cursor(opened, paging.next))
         except Misshapen as error:
-            raise self._failures.broken(str(error)) from None
+            raise self._broken(tool, str(error)) from None
 
 
 async def _worked(reply: Reply, work: Callable[[], _T]) -> _T:
@@ -194,6 +198,14 @@ def _settled(tool: Tool, resolution: Resolution) -> Fixed:
         for where, constants in tool.fixed.items()
         for look_up in (resolution.header if where == "header" else resolution.text,)
     }
+
+
+def _given_constants(api: Api, resolution: Resolution) -> set[str]:
+    """Nobody says which constants are secrets: whatever the environment holds is taken for one."""
+    constants = [
+        one for tool in api.tools.values() for given in tool.fixed.values() for one in given.values()
+    ]
+    return {resolution.given(one) for one in constants if isinstance(one, Setting)}
 
 
 def _place(name: str, url: str) -> tuple[Origin, str]:

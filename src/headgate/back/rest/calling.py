@@ -29,7 +29,7 @@ class Caller:
             reply = await self._exchange.send(request, await self._credentials.headers())
         if 200 <= reply.status < 300:
             return reply
-        raise self._failures.refused(reply.status, self._told(reply))
+        raise self._failures.refused(reply.status, self._told(reply), may_run=request.may_run)
 
     def _told(self, reply: Reply) -> str:
         if not self._message or not 400 <= reply.status < 500:

@@ -126,11 +126,13 @@ class ClientCredentials:
             await asyncio.wait([self._fetching])
 
     async def _fetch(self) -> Headers:
-        reply = await self._exchange.send(Request(b"POST", self._target, [_FORM, _ACCEPT], self._form), [])
+        # While there is no token, nothing of what a caller asked for has run.
+        request = Request(b"POST", self._target, [_FORM, _ACCEPT], self._form, may_run=False)
+        reply = await self._exchange.send(request, [])
         if reply.status in (400, 401, 403):
             raise self._failures.unauthorized(reply.status)
         if not 200 <= reply.status < 300:
-            raise self._failures.refused(reply.status, "")
+            raise self._failures.refused(reply.status, "", may_run=False)
         token, seconds = self._token_in(reply.body)
         self._failures.hide(token)
         self._headers = [(b"authorization", b"Bearer " + token.encode("ascii"))]
@@ -145,7 +147,8 @@ class ClientCredentials:
         answer = cast("dict[str, Any]", told) if isinstance(told, dict) else {}
         token, seconds = answer.get("access_token"), answer.get("expires_in")
         if not isinstance(token, str) or not 0 < len(token) <= _MOST_TOKEN_CHARS or not _is_visible(token):
-            raise self._failures.broken("where a token was asked for, there is no access_token in it")
+            what = "where a token was asked for, there is no access_token in it"
+            raise self._failures.broken(what, may_run=False)
         if (
             isinstance(seconds, bool)
             or not isinstance(seconds, int | float)

@@ -134,11 +134,11 @@ def _message(section: Section | None) -> str:
 
 
 def _refuse_same_routes(api: Api, top: Section) -> None:
-    """Names of parameters do not tell routes apart; methods do."""
+    """Names of parameters do not tell routes apart; the methods that they are served with do."""
     seen: dict[Place, str] = {}
     for tool in api.tools.values():
         for route in tool.routes:
-            plain = (tool.method, re.sub(r"\{[^}]*\}", "{}", route))
+            plain = (tool.served_method, re.sub(r"\{[^}]*\}", "{}", route))
             if plain in seen:
                 top.fail("tools", f"{tool.name} and {seen[plain]} have the same route {route}")
             seen[plain] = tool.name

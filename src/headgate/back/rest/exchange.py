@@ -16,7 +16,6 @@ from headgate.back.rest.failures import Failures
 from headgate.back.rest.rates import NoRoom, Rates
 from headgate.errors import UpstreamError
 
-_HARMLESS: Final = (b"GET", b"HEAD")
 _MOST_ERROR_BYTES: Final = 256 << 10
 """Of an answer that is no success: only a message is taken from it."""
 _MOST_RETRY_SECONDS: Final = 86_400
@@ -27,6 +26,8 @@ class Request(NamedTuple):
     target: bytes
     headers: Headers
     body: bytes | None = None
+    may_run: bool = True
+    """Whether it changes something there, so that nobody should send it again who does not know that it did not run."""
 
 
 class Reply(NamedTuple):
@@ -64,7 +65,7 @@ class Exchange:
         return reply
 
     async def _once(self, request: Request, credentials: Headers) -> Reply:
-        may_run = request.method not in _HARMLESS
+        may_run = request.may_run
         try:
             async with self._rates.place(), asyncio.timeout(self._timeout_seconds):
                 headers = [*request.headers, *credentials]
@@ -79,11 +80,12 @@ class Exchange:
         except ConnectionLost as error:
             raise self._failures.broken_off(str(error), may_run=may_run) from None
         except TooLarge:
-            raise self._failures.too_large(self._max_answer_bytes) from None
+            raise self._failures.too_large(self._max_answer_bytes, may_run=may_run) from None
         except BadCoding:
-            raise self._failures.broken("it is compressed, though it was asked for as it is") from None
+            what = "it is compressed, though it was asked for as it is"
+            raise self._failures.broken(what, may_run=may_run) from None
         except UpstreamError:
-            raise self._failures.broken("it is no HTTP that can be trusted") from None
+            raise self._failures.broken("it is no HTTP that can be trusted", may_run=may_run) from None
 
     async def _read(self, response: Response) -> Reply:
         is_success = 200 <= response.status < 300

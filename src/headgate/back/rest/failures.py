@@ -11,7 +11,7 @@ broken         502        what it answers is not what it was declared to answer
 timeout        504        it does not answer in time
 
 Of the API's own words only a message out of the JSON of a 4xx is repeated: its first line, without tags, addresses
-and whatever is a secret of ours.
+and whatever is a secret of ours. `may_run`: the call changes something, and may have done so although it failed.
 """
 
 import html
@@ -19,7 +19,7 @@ import re
 from collections import deque
 from math import ceil
 from typing import Final, Literal
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 from headgate.errors import UpstreamError
 
@@ -37,6 +37,7 @@ _STATUSES: Final[dict[str, int]] = {
 _MOST_CHARS: Final = 500
 _MOST_TOLD_CHARS: Final = 300
 _LEAST_SECRET_CHARS: Final = 4
+_MAY_BE_DONE: Final = "it may have done what it was asked to; look before you call it again"
 _TAG: Final = re.compile(r"<[^<>]{0,2000}>?")
 _URL: Final = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://\S+")
 _ADDRESS: Final = re.compile(
@@ -77,9 +78,10 @@ class Failures:
         """One that was issued to us."""
         self._tokens.append(token)
 
-    def broken(self, what: str) -> ApiError:
+    def broken(self, what: str, *, may_run: bool) -> ApiError:
+        todo = _MAY_BE_DONE if may_run else "try again"
         return ApiError(
-            "broken", f"{self._title} gave an answer that cannot be used: {what}. Try again; if it stays so, the "
+            "broken", f"{self._title} gave an answer that cannot be used ({what}): {todo}; if it stays so, the "
             "declaration of the tool may not fit this API"
         )  # fmt: skip
 
@@ -89,11 +91,10 @@ class Failures:
             "the address where the API itself answers"
         )  # fmt: skip
 
-    def too_large(self, most: int) -> ApiError:
-        return ApiError(
-            "broken", f"{self._title} gave an answer of more than {most:,} bytes (max_answer_bytes): narrow the "
-            "query by the tool's own parameters"
-        )  # fmt: skip
+    def too_large(self, most: int, *, may_run: bool) -> ApiError:
+        todo = _MAY_BE_DONE if may_run else "narrow the query by the tool's own parameters"
+        text = f"{self._title} gave an answer of more than {most:,} bytes (max_answer_bytes): {todo}"
+        return ApiError("broken", text)
 
     def unreachable(self, detail: str) -> ApiError:
         text = f"{self._title} cannot be reached: try again in a while; if it stays so, check base_url and the network"
@@ -119,17 +120,17 @@ class Failures:
         text = f"{self._title} refuses our credentials ({status}): the operator must {check}, and what they may do"
         return ApiError("unauthorized", text)
 
-    def refused(self, status: int, message: str) -> ApiError:
+    def refused(self, status: int, message: str, *, may_run: bool) -> ApiError:
         """By its status, which is no success; `message` as it stands in the answer."""
         if status in (401, 403):
             return self.unauthorized(status)
         if 300 <= status < 400:
             return self.redirected(status)
         if status >= 500:
-            text = f"{self._title} failed ({status}): try again in a while"
-            return ApiError("unavailable", text)
+            todo = _MAY_BE_DONE if may_run else "try again in a while"
+            return ApiError("unavailable", f"{self._title} failed ({status}): {todo}")
         if not 400 <= status < 500:
-            return self.broken(f"the status {status}")
+            return self.broken(f"the status {status}", may_run=may_run)
         if status == 408:
             return ApiError("timeout", f"{self._title} gave up waiting (408): try again in a while")
         told = self._told(message)
@@ -152,12 +153,10 @@ class Failures:
     def _without_secrets(self, text: str) -> str:
         for secret in sorted((*self._secrets, *self._tokens), key=len, reverse=True):
             if len(secret) >= _LEAST_SECRET_CHARS:
-                for form in {secret, quote(secret, safe="")}:
+                for form in {secret, quote(secret, safe=""), quote_plus(secret)}:
                     text = text.replace(form, "***")
         return text
 
 
 def _advice(may_run: bool) -> str:
-    if may_run:
-        return "it may have done what it was asked to; look before you call it again"
-    return "try again, with a narrower query if there is one"
+    return _MAY_BE_DONE if may_run else "try again, with a narrower query if there is one"

@@ -5,6 +5,9 @@ from typing import Final, NamedTuple
 
 from headgate.back.rest.paging import Walk
 from headgate.back.rest.shaping import Content
+from headgate.engine import jsontext
+from headgate.engine.filling import Look
+from headgate.engine.source import pointer_step
 from headgate.errors import BadRequest, UpstreamError
 
 _MOST_REQUESTS: Final = 20
@@ -13,6 +16,9 @@ _CLOSED: Final = "the list is closed: run the tool again"
 
 
 class _Held(NamedTuple):
+    """Exchanged as one: others look at it from other threads."""
+
+    data: bytes
     items: int
     left: int | None
     is_complete: bool
@@ -35,8 +41,8 @@ class Filling:
         self._after = first.after
         self._walk, self._limit = walk, limit
         self._page_size, self._max_bytes = page_size, max_bytes
-        self._data = first.before + first.after
-        self._held = _Held(0, walk.left, is_complete=False)
+        self._held = _Held(first.before + first.after, 0, walk.left, is_complete=False)
+        self.pointer = _last_pointer(self._held.data)
         self._fetching: asyncio.Task[None] | None = None
         self._is_ahead = False
         """What is fetched was not asked for yet."""
@@ -45,20 +51,27 @@ class Filling:
 
     @property
     def data(self) -> bytes:
-        return self._data
+        return self._held.data
 
     @property
     def total(self) -> int:
         """Items in all. Where the API does not say it: one more than are held, as long as there are more."""
-        count, left, is_complete = self._held
-        if is_complete:
-            return count
-        everything = count + (1 if left is None else max(left, 1))
+        return self._total_of(self._held)
+
+    def _total_of(self, held: _Held) -> int:
+        if held.is_complete:
+            return held.items
+        everything = held.items + (1 if held.left is None else max(held.left, 1))
         return everything if self._limit is None else min(everything, self._limit)
 
     @property
     def is_total_known(self) -> bool:
         return self._held.is_complete or self._held.left is not None
+
+    def look(self) -> Look:
+        held = self._held
+        is_known = held.is_complete or held.left is not None
+        return Look(held.data, self._total_of(held), is_known, held.is_complete)
 
     @property
     def held(self) -> int:
@@ -95,7 +108,7 @@ class Filling:
                 f"this takes more than {_MOST_REQUESTS} requests of the API at once: narrow the query by the tool's own "
                 "parameters, or read on page by page"
             )
-        if requests > 0 and len(self._data) > self._max_bytes:
+        if requests > 0 and len(self._held.data) > self._max_bytes:
             raise BadRequest(
                 f"the list has more than {self._max_bytes:,} bytes (max_answer_bytes): narrow the query by the tool's "
                 "own parameters"
@@ -120,7 +133,7 @@ class Filling:
             raise
 
     def _look_ahead(self) -> None:
-        if not self._is_fetching and not self.is_complete and len(self._data) <= self._max_bytes:
+        if not self._is_fetching and not self.is_complete and len(self._held.data) <= self._max_bytes:
             self._start(is_ahead=True)
 
     def _start(self, *, is_ahead: bool) -> None:
@@ -143,12 +156,18 @@ class Filling:
             task.exception()  # who waits is told; if nobody does, it is tried again when it is needed
 
     def _add(self, items: list[bytes]) -> None:
-        count = self.held
+        data, count = self._held.data, self.held
         if self._limit is not None:
             items = items[: self._limit - count]
         if items:
-            before = memoryview(self._data)[: len(self._data) - len(self._after)]
-            self._data = b"".join((before, b"," if count else b"", b",".join(items), self._after))
+            before = memoryview(data)[: len(data) - len(self._after)]
+            data = b"".join((before, b"," if count else b"", b",".join(items), self._after))
             count += len(items)
-        # Last, and at once: whoever reads in another thread and is told that it is complete finds all of it.
-        self._held = _Held(count, self._walk.left, is_complete=self._walk.is_over or count == self._limit)
+        is_complete = self._walk.is_over or count == self._limit
+        self._held = _Held(data, count, self._walk.left, is_complete)
+
+
+def _last_pointer(document: bytes) -> str:
+    """Of the list, which stands last."""
+    found = jsontext.children(document, 0, len(document))
+    return pointer_step(found, len(found) - 1) if found.keys else ""

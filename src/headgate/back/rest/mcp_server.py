@@ -11,6 +11,7 @@ import msgspec
 
 from headgate import __version__
 from headgate.back.channel import Line, Listener
+from headgate.engine.filling import EVERYTHING
 from headgate.errors import ClientError, OperatorError, UpstreamError
 from headgate.store.fillings import HANDED_OVER, Filled, Handover
 
@@ -32,8 +33,6 @@ _INVALID_REQUEST: Final = -32600
 _INVALID_PARAMS: Final = -32602
 _INTERNAL_ERROR: Final = -32603
 _log: Final = logging.getLogger("headgate.rest")
-_ALL: Final = 1 << 53
-"""Items. A total would not do: of some lists it is not known before they end."""
 _SMALL_BYTES: Final = 16 << 10
 
 
@@ -90,7 +89,7 @@ class RestServer:
             token = self._handover.give(filling or Filled(body))
             return types.CallToolResult(content=[_text("")], _meta={HANDED_OVER: token})
         if filling is not None:
-            await filling.reach(_ALL)
+            await filling.reach(EVERYTHING)
             body = filling.data
         return types.CallToolResult(content=[_text(body.decode("utf-8", "replace"))])
 
@@ -139,6 +138,15 @@ class RestChannel:
         return False
 
     def send(self, line: Line) -> None:
+        """One message, or a batch of them, of which the SDK knows nothing: its messages one by one."""
+        if bytes(line[:100]).lstrip()[:1] != b"[":
+            self._send(line)
+            return
+        with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            for one in msgspec.json.decode(line, type=list[msgspec.Raw]):
+                self._send(bytes(one))
+
+    def _send(self, line: Line) -> None:
         message: types.JSONRPCMessage | None = None
         with suppress(ValueError):
             message = types.jsonrpc_message_adapter.validate_json(bytes(line), by_name=False)
@@ -180,6 +188,7 @@ class RestChannel:
         """In the order in which it was sent; the streams of the SDK can only be awaited."""
         with suppress(ClosedResourceError):
             while True:
+                await self._going_on.wait()  # who does not listen is not asked for more either
                 await self._sent.send(await self._backlog.get())
 
     async def _tell(self) -> None:

@@ -114,6 +114,16 @@ class Tool:
     paging: Paging | None
 
     @property
+    def served_method(self) -> str:
+        """What only reads is served with GET, however the API itself wants it."""
+        return "GET" if self.annotations.get("readOnlyHint") else self.method
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether it does no harm to call it again."""
+        return self.served_method == "GET"
+
+    @property
     def is_list(self) -> bool:
         return self.answer.is_list
 

@@ -81,6 +81,8 @@ class OffsetWalk:
         """Of the last page: an API that knows no offsets gives the same one for ever."""
         self._position = -1
         """Where the anchor stood when it was seen last."""
+        self._pages = 0
+        """That came, where they are counted."""
         self._total: int | None = None
         self._empty = 0
         self.is_over = False
@@ -92,7 +94,9 @@ class OffsetWalk:
         return None if self._total is None else max(self._total - self._position - 1, 0)
 
     async def next(self, most: int) -> list[bytes]:
-        if self._position < 0 or not self._paging.key:
+        if self._paging.style == "page" and not self._paging.key:
+            window, after = await self._counted_page(), 0
+        elif self._position < 0 or not self._paging.key:
             window, after = await self._window(self._position + 1, most), 0
         elif self._paging.style == "page":
             window, after = await self._next_number(most)
@@ -108,6 +112,13 @@ class OffsetWalk:
             return Window(number * size, size, page)
         asked = min(most, size)
         return Window(at, asked, await self._ask_api({paging.limit: asked, paging.at: at}))
+
+    async def _counted_page(self) -> Window:
+        """Without keys only the count of pages tells where we are: one may hold fewer items than it was asked for."""
+        paging = self._paging
+        page = await self._ask_api({paging.limit: paging.size, paging.at: paging.first + self._pages})
+        self._pages += 1
+        return Window(self._position + 1, paging.size, page)
 
     async def _next_number(self, most: int) -> tuple[Window, int]:
         """Pages by number cannot overlap: only where the number of all changed, the last one is looked at again."""

@@ -50,7 +50,7 @@ def compose(
     if tool.method not in ("GET", "DELETE") or any(one.where == "body" for one, _ in given):
         body, kind = _body(tool, fixed, given)
         headers.append((b"content-type", kind))
-    return Request(tool.method.encode(), target.encode("ascii"), headers, body)
+    return Request(tool.method.encode(), target.encode("ascii"), headers, body, may_run=not tool.only_reads)
 
 
 def target_of(base_path: str, tool: Tool, arguments: Mapping[str, Any]) -> str:

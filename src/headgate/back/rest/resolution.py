@@ -14,10 +14,13 @@ class Resolution:
         self._name, self._variables = name, variables
         self._missing: dict[str, str] = {}
 
+    def given(self, setting: Setting) -> str:
+        """What the environment holds for it; empty if nothing."""
+        return self._variables.get(setting.variable, "").strip() if setting.variable else ""
+
     def text(self, setting: Setting, key: str) -> str:
         """Empty is as good as missing: a variable is often declared and not filled in."""
-        given = self._variables.get(setting.variable, "") if setting.variable else ""
-        found = given.strip() or (setting.text or "").strip()
+        found = self.given(setting) or (setting.text or "").strip()
         if not found and setting.variable:
             self._missing[setting.variable] = key
         return found

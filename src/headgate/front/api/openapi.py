@@ -116,6 +116,7 @@ def _entry(operation: Operation, route: str, *, is_first: bool) -> dict[str, Any
 _FAILURES: Final = {
     "400": "a parameter is wrong; the message says what is right",
     "404": "there is no such thing",
+    "422": "the API behind us refuses what it was asked",
     "502": "the API behind us failed",
     "503": "too much was asked of it; try again after Retry-After seconds",
     "504": "it did not answer in time",

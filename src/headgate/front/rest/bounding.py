@@ -23,6 +23,7 @@ from headgate.relay.rules import ToolRule
 
 _log: Final = logging.getLogger("headgate.rest")
 UNTOUCHED: Final = "untouched"
+_OPENAPI_NAMES: Final = ("openapi.json", "swagger.json", "openapi")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +60,15 @@ class Call:
         if is_text:
             scene = replace(scene, source=held.source.as_text)
         request = Request() if is_error else self.asked.request
-        shaped = self._openapi(scene) if not is_error else None
-        shaped = shaped or self._shaped(scene, request)
+        shaped = self._shaped(scene, request, is_error=is_error)
         # Lines are cheap to find: no reason to weigh all of the text as exactly as for its chunks.
         tokens = policy.estimator.table(data) if request.lines else scene.source.tokens(policy.estimator)
         return shaped, tokens
 
-    def _shaped(self, scene: Scene, request: Request) -> Shaped:
+    def _shaped(self, scene: Scene, request: Request, *, is_error: bool) -> Shaped:
         try:
             try:
-                shaped = shape(scene, request)
+                shaped = (None if is_error else self._openapi(scene)) or shape(scene, request)
             except ClientError:
                 if self.is_safe:
                     raise
@@ -87,7 +87,9 @@ class Call:
         return Shaped(data, UNTOUCHED, tokens, budget_of(scene, request))
 
     def _openapi(self, scene: Scene) -> Shaped | None:
-        if not is_openapi(scene.source):
+        """Only where such a document is looked for: anything could say of itself that it is one."""
+        is_looked_for = self.is_safe and self.path.rpartition("/")[2] in _OPENAPI_NAMES
+        if not is_looked_for or not is_openapi(scene.source):
             return None
         data, policy = scene.source.data, scene.policy
         changed = with_parameters(data, self.names, self._max_limit)

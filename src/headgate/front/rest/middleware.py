@@ -128,7 +128,7 @@ class ProtectedApp:
 
         async def complete() -> bytes | Failure | None:
             filling: Filling | None = inner.get(FILLING)
-            if filling is None:
+            if filling is None or scope["method"] == "HEAD":
                 return None
             try:
                 await filling.reach(EVERYTHING)
