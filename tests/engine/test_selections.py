@@ -134,3 +134,9 @@ def test_a_reading_in_another_form_goes_on_where_it_was() -> None:
     rest = held.follow(second)
     assert rest[-1].record["shown"]["from"] + rest[-1].record["shown"]["items"] == 500
     assert rebuilt([first, *rest])
+
+
+def test_fields_of_an_object_are_its_own_though_a_list_is_most_of_it() -> None:
+    ticket = {"id": 1, "title": "T", "comments": [{"by": "ann", "text": "word " * 90} for _ in range(60)]}
+    reply = Held(json.dumps(ticket).encode(), policy()).ask(fields="title", form="json")
+    assert json.loads(reply.content) == {"title": "T"}

@@ -259,3 +259,13 @@ def test_the_public_surface_is_what_we_mean_it_to_be() -> None:
     assert headgate.rest.__all__ == [
         "Config", "Decision", "HeadgateMiddleware", "Override", "ParameterNames", "Policy", "make_endpoint_rules"
     ]  # fmt: skip
+
+
+def test_fields_of_an_object_are_its_own_though_a_list_is_most_of_it() -> None:
+    ticket = {"id": 1, "title": "T", "comments": [{"by": "ann", "text": "word " * 30} for _ in range(60)]}
+    words = {"id": 1, "words": [f"w{at}" for at in range(60)]}
+    with serve(starlette_app({"/ticket": ticket, "/words": words})) as served:
+        assert served.ask("/ticket", fields="title").json == {"title": "T"}
+        assert served.ask("/ticket", fields="id,comments.by").json["comments"][59] == {"by": "ann"}
+        assert served.ask("/ticket", fields="by").json["comments"][0] == {"by": "ann"}
+        assert served.ask("/words", fields="id").json == {"id": 1}

@@ -165,7 +165,7 @@ def test_a_file_of_ones_own_declares_an_api(tmp_path: Path) -> None:
     }  # fmt: skip
     (tmp_path / "homes.json").write_text(json.dumps(declared))
     with sandbox(**SMALL) as api:
-        homes = {"api": str(tmp_path / "homes.json"), "base_url": api.url}
+        homes = {"api": "homes.json", "base_url": api.url}  # beside the file that names it
         homes["env"] = {"HOMES_ID": "61148", "HOMES_KEY": "sandbox-secret"}  # type: ignore[assignment]
         (tmp_path / "headgate.yaml").write_text(json.dumps({"upstreams": {"homes": homes}}))
         checked = headgate("check", str(tmp_path / "headgate.yaml"))

@@ -80,7 +80,7 @@ def declared_api(one: Upstream) -> "Api":
             with Path(one.api).open("rb") as file:
                 return read_api(file.read(MAX_BYTES + 1), one.api)
         except (OSError, ValueError) as error:
-            raise OperatorError(f"{one.api}: {getattr(error, 'strerror', None) or error}") from None
+            raise OperatorError(f"`api` {one.api}: {getattr(error, 'strerror', None) or error}") from None
     from headgate.packs.contract import API_FILE
     from headgate.packs.discovery import load_pack
 

@@ -54,8 +54,17 @@ def load(
     config = _override(config, given, origins)
     line = {name: (f"--set {name}", value) for name, value in (overrides or {}).items()}
     config = _override(config, line, origins)
+    if path is not None:
+        config = replace(
+            config, upstreams={name: _beside(path, one) for name, one in config.upstreams.items()}
+        )
     _check(config, str(path) if path else "configuration", origins)
     return config
+
+
+def _beside(path: Path, one: Upstream) -> Upstream:
+    """Files that a file names are looked for beside it: clients start us from anywhere."""
+    return replace(one, api=str(path.parent / one.api)) if one.api else one
 
 
 def load_file(path: Path) -> Config:

@@ -78,6 +78,14 @@ def _through_dots(key: str, tree: FieldTree) -> FieldTree | None:
     return below
 
 
+def are_around(source: Source, fields: tuple[str, ...]) -> bool:
+    """Whether fields are those of the object around a dominant list, and not of the list's items."""
+    children = source.open(source.root) if source.is_json and source.focus.pointer else None
+    if children is None or children.keys is None:
+        return False
+    return not set(children.keys).isdisjoint(name.partition(".")[0] for name in fields)
+
+
 def select_fields(source: Source, view: View, start: int, limit: int, room: int, policy: Policy) -> Selection:
     """The chosen fields of every item of a list, or of one object."""
     if not source.is_json:

@@ -6,7 +6,7 @@ from typing import Final
 from headgate.engine import jsontext, plan
 from headgate.engine.beginning import begin
 from headgate.engine.frame import BEGINNING, Frame, allowance_of
-from headgate.engine.project import ALL
+from headgate.engine.project import ALL, are_around
 from headgate.engine.render import render
 from headgate.engine.reply import Notice, Reply
 from headgate.engine.request import Request
@@ -46,7 +46,8 @@ def _refine(frame: Frame, view: View, position: Position, request: Request) -> t
     fields = () if ALL in request.fields else frame.policy.spelled_out(request.fields)
     if request.fields or request.search or request.lines:
         # Lines are those of the text as it came, not of a list inside it.
-        plain = WHOLE if request.lines and _is_about_json(frame) else FOCUS
+        is_around = not request.search and are_around(frame.source, fields)
+        plain = WHOLE if is_around or (request.lines and _is_about_json(frame)) else FOCUS
         base = View("path", view.path) if view.scope in ("path", "walk") else plain
         view, position = (
             replace(base, fields=fields, search=request.search, lines=request.lines),

@@ -1,6 +1,6 @@
 """Knowledge of one system each: how its answers read best, what of them matters, which of its tools destroy."""
 
-from headgate.packs.contract import Formatter, Pack, Tool
+from headgate.packs.contract import Formatter, Pack, Sandbox, Tool
 from headgate.packs.scene import Scene
 
-__all__ = ["Formatter", "Pack", "Scene", "Tool"]
+__all__ = ["Formatter", "Pack", "Sandbox", "Scene", "Tool"]

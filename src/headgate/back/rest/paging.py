@@ -83,6 +83,8 @@ class OffsetWalk:
         """Where the anchor stood when it was seen last."""
         self._pages = 0
         """That came, where they are counted."""
+        self._size = paging.size
+        """Of a numbered page; an API may give fewer than it is asked for."""
         self._total: int | None = None
         self._empty = 0
         self.is_over = False
@@ -107,9 +109,11 @@ class OffsetWalk:
     async def _window(self, at: int, most: int) -> Window:
         paging, size = self._paging, self._paging.size
         if paging.style == "page":
-            number = at // size
+            number = at // self._size
             page = await self._ask_api({paging.limit: size, paging.at: paging.first + number})
-            return Window(number * size, size, page)
+            if self._position < 0 and 0 < len(page.items) < min(size, page.total or 0):
+                self._size = len(page.items)
+            return Window(number * self._size, self._size, page)
         asked = min(most, size)
         return Window(at, asked, await self._ask_api({paging.limit: asked, paging.at: at}))
 

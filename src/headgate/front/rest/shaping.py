@@ -5,7 +5,7 @@ from typing import Final
 
 from headgate.engine import jsontext, plan
 from headgate.engine.policy import Policy
-from headgate.engine.project import ALL
+from headgate.engine.project import ALL, are_around
 from headgate.engine.request import Request
 from headgate.engine.source import Focus, Position, Source
 from headgate.engine.strip import is_noisy
@@ -120,6 +120,8 @@ def _begin(scene: Scene, target: Target, request: Request) -> Shaped | None:
         return _all(scene, target)
     if request.fields and not (is_list and not _count(target, thing)):
         fields = policy.spelled_out(request.fields)
+        if are_around(source, fields):
+            return _chosen(scene, target, Focus(source.root, ""), fields)
         if is_list and not _is_heavy_around(scene, target, thing):
             return _page(scene, target, thing, _page_view(target, _limit(policy, request), fields), 0)
         return _chosen(scene, target, thing, fields)
