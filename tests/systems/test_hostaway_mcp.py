@@ -109,6 +109,7 @@ def test_us2_1_a_large_record_comes_as_its_essentials_with_its_sections(system: 
     assert told.record["kind"] == "preview" and told.tokens <= 2_000
     assert {"images", "amenities", "descriptions"} <= set(told.record["detailsAvailable"]["sections"])
     assert str(number) in told.text and "bedroomsNumber" in told.text and "headgate_read" in told.text
+    assert "sections: fields=descriptions,amenities,images" in told.text
 
 
 def test_us2_2_a_section_request_returns_that_section_only(system: System) -> None:

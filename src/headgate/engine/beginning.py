@@ -75,7 +75,8 @@ def _fit_page(frame: Frame, focus: Focus, children: Children, room: int) -> Fitt
 
 def _preview(frame: Frame, focus: Focus, budget: int) -> Reply:
     """The essentials of the whole, what stands around the focus included."""
-    room = budget - allowance_of(frame.policy, section=True)
+    named = f"sections: fields={','.join(dict(frame.policy.sections))}" if frame.policy.sections else ""
+    room = budget - allowance_of(frame.policy, section=True) - frame.cost(named)
     made = preview(frame.source, frame.source.root, frame.base, frame.policy, room)
     cursor = frame.issue(WHOLE, BEGINNING)
     children = frame.source.open(focus.node)
@@ -97,7 +98,7 @@ def _preview(frame: Frame, focus: Focus, budget: int) -> Reply:
         },
     }
     notice = Notice(f"summary of {count:,} {what}", made.tokens, frame.total_tokens, cursor, cursor)
-    return frame.finish(notice, made.rendered.text, record, budget)
+    return frame.finish(notice, made.rendered.text, record, budget, remark=named)
 
 
 def _is_noisy(frame: Frame, children: Children) -> bool:
