@@ -208,8 +208,13 @@ class Client:
         return self._post({"jsonrpc": "2.0", "id": self._id, "method": method, "params": params})["result"]
 
     def _post(self, message: Json) -> Json:
-        self._connection.request("POST", "/mcp", json.dumps(message), self._headers)
-        answer = self._connection.getresponse()
+        try:
+            self._connection.request("POST", "/mcp", json.dumps(message), self._headers)
+            answer = self._connection.getresponse()
+        except ConnectionError:  # it was idle for longer than the gateway keeps it
+            self._connection.close()
+            self._connection.request("POST", "/mcp", json.dumps(message), self._headers)
+            answer = self._connection.getresponse()
         if session := answer.headers.get("mcp-session-id"):
             self._headers["mcp-session-id"] = session
         body = answer.read()
