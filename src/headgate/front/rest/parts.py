@@ -2,8 +2,7 @@
 
 from typing import Any, Final
 
-from headgate.engine import jsontext
-from headgate.engine.project import field_tree, project
+from headgate.engine.project import chosen_part
 from headgate.engine.source import Position, Source
 from headgate.engine.view import View
 from headgate.engine.walk import Part, Walker
@@ -34,11 +33,8 @@ def part(scene: Scene, view: View, position: Position) -> Shaped:
 
 
 def _walked(scene: Scene, view: View) -> Source:
-    node = scene.source.resolve(view.path)
-    if view.fields:
-        chosen = project(scene.source.raw(node), field_tree(view.fields), set())
-        return Source(jsontext.canonical(chosen or b"{}"))
-    return scene.source.inside(node)
+    there = scene.source.inside(scene.source.resolve(view.path))
+    return there.chosen(view.fields, chosen_part) if view.fields else there
 
 
 def _written(scene: Scene, view: View, found: Part, budget: int) -> Shaped:
