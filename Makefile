@@ -11,7 +11,7 @@ NPM_OPTIONS := --silent --ignore-scripts --omit=optional --no-audit --no-fund --
 .PHONY: run test lint unit wheel bench conformance soak fuzz docs lock clean
 
 run: $(READY)  ## a server with large answers, compared, then served over HTTP until Ctrl-C
-	$(BIN)/headgate demo --serve
+	$(BIN)/brimgate demo --serve
 
 test: lint unit wheel  ## everything CI runs
 
@@ -30,11 +30,11 @@ wheel: $(READY)  ## build the wheel, install it in a clean environment, use it
 bench: $(READY) .venv-peers/.ready .venv-mcp-proxy/.ready  ## measure every bar and write docs/benchmarks.md
 	$(BIN)/python -m bench
 
-conformance: $(READY) $(NODE_READY)  ## the official suite, directly and through Headgate; writes docs/conformance.md
+conformance: $(READY) $(NODE_READY)  ## the official suite, directly and through Brimgate; writes docs/conformance.md
 	$(BIN)/python -m tests.conformance.run
 
 soak: $(READY)  ## many clients with the same ids, clients that are killed, changes under load: far longer
-	HEADGATE_ISOLATION_CALLS=100000 HEADGATE_CYCLES=500 HEADGATE_STARTS=400 HEADGATE_RELOADS=2000 $(BIN)/pytest \
+	BRIMGATE_ISOLATION_CALLS=100000 BRIMGATE_CYCLES=500 BRIMGATE_STARTS=400 BRIMGATE_RELOADS=2000 $(BIN)/pytest \
 	  tests/http/test_isolation.py tests/http/test_life.py tests/relay/test_faults.py tests/config/test_reload.py
 
 fuzz: $(READY)  ## the property tests, fifty times longer

@@ -5,17 +5,17 @@ from pathlib import Path
 
 from bench.generators import hostile, samples
 from bench.report import Row
-from headgate.engine import jsontext
-from headgate.engine.cursor import Binding, KeyRing
-from headgate.engine.policy import Policy
-from headgate.engine.rebuild import Rebuilder, next_on_walk
-from headgate.engine.render import FORMS, choose
-from headgate.engine.reply import Reply
-from headgate.engine.request import Request
-from headgate.engine.source import Source
-from headgate.engine.tokens import Estimator
-from headgate.protection import Protection
-from headgate.store import MemoryStore
+from brimgate.engine import jsontext
+from brimgate.engine.cursor import Binding, KeyRing
+from brimgate.engine.policy import Policy
+from brimgate.engine.rebuild import Rebuilder, next_on_walk
+from brimgate.engine.render import FORMS, choose
+from brimgate.engine.reply import Reply
+from brimgate.engine.request import Request
+from brimgate.engine.source import Source
+from brimgate.engine.tokens import Estimator
+from brimgate.protection import Protection
+from brimgate.store import MemoryStore
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 JSON_FILES = ("bookings_500", "github_issues", "huge_object", "kg_search", "sql_rows")

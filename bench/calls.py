@@ -1,4 +1,4 @@
-"""The bars on the command line: what the Graphiti pack saves, and what `headgate call` adds to a server's own time."""
+"""The bars on the command line: what the Graphiti pack saves, and what `brimgate call` adds to a server's own time."""
 
 import json
 import os
@@ -12,13 +12,13 @@ from statistics import fmean, median
 from typing import Any
 
 from bench.report import Row
-from headgate.cli.savings.metrics import Measurement, measure
-from headgate.engine.tokens import Estimator
-from headgate.packs.graphiti import PACK
-from headgate.packs.references import ids_in, shortener
-from headgate.packs.scene import Scene
-from headgate.packs.writing import write
-from headgate.testing.graph import Graph
+from brimgate.cli.savings.metrics import Measurement, measure
+from brimgate.engine.tokens import Estimator
+from brimgate.packs.graphiti import PACK
+from brimgate.packs.references import ids_in, shortener
+from brimgate.packs.scene import Scene
+from brimgate.packs.writing import write
+from brimgate.testing.graph import Graph
 
 NOW = datetime(2026, 11, 15, 10, tzinfo=UTC)
 SEEDS = (3, 14, 159)
@@ -40,7 +40,7 @@ STARTS = 15
 SERVER = (
     sys.executable,
     "-m",
-    "headgate.testing.graph",
+    "brimgate.testing.graph",
     "--nodes",
     "300",
     "--facts",
@@ -157,16 +157,16 @@ def _wall() -> list[Row]:
     own: list[float] = []
     ours: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
-        environment = os.environ | {"HEADGATE_STATE_DIR": folder}
+        environment = os.environ | {"BRIMGATE_STATE_DIR": folder}
         # Where it is set, every start would compile us anew; an installed package is compiled once.
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        _headgate_call(environment)
+        _brimgate_call(environment)
         for _ in range(STARTS):
             own.append(_seconds(lambda: _ask_directly(environment)))
-            ours.append(_seconds(lambda: _headgate_call(environment)))
+            ours.append(_seconds(lambda: _brimgate_call(environment)))
     added = median(ours) - median(own)
     told = f"{added:.3f} s ({median(ours):.3f} against {median(own):.3f} s)"
-    return [Row("`headgate call` over the server's own start-up and answer", "≤ 0.25 s", told, added <= 0.25)]
+    return [Row("`brimgate call` over the server's own start-up and answer", "≤ 0.25 s", told, added <= 0.25)]
 
 
 def _seconds(work: Callable[[], None]) -> float:
@@ -175,9 +175,9 @@ def _seconds(work: Callable[[], None]) -> float:
     return time.perf_counter() - started
 
 
-def _headgate_call(environment: dict[str, str]) -> None:
+def _brimgate_call(environment: dict[str, str]) -> None:
     words = [f"{name}={value}" for name, value in QUERY.items()]
-    command = [sys.executable, "-m", "headgate", "call", "search_nodes", *words, "--", *SERVER]
+    command = [sys.executable, "-m", "brimgate", "call", "search_nodes", *words, "--", *SERVER]
     done = subprocess.run(command, env=environment, capture_output=True, check=True, timeout=60)
     assert done.stdout.startswith(b"Found "), done.stdout[:200]
 

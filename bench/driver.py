@@ -16,7 +16,7 @@ class Driver:
     """One server, or one proxy with its upstream behind it."""
 
     def __init__(self, command: Sequence[str], state: Path) -> None:
-        environment = os.environ | {"HEADGATE_STATE_DIR": str(state)}
+        environment = os.environ | {"BRIMGATE_STATE_DIR": str(state)}
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,

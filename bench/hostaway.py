@@ -18,8 +18,8 @@ import yaml
 
 from bench.hostaway_mix import Account, Step, documented_session, follow_up, step_of
 from bench.report import Row
-from headgate.engine.tokens import Estimator
-from headgate.packs.hostaway import PACK
+from brimgate.engine.tokens import Estimator
+from brimgate.packs.hostaway import PACK
 
 API_SECONDS = 0.1
 WINDOW_TOKENS = 200_000
@@ -200,7 +200,7 @@ class Client:
         return Cost(ESTIMATOR.ceiling(text) if len(text) < 100_000 else ESTIMATOR.count(text), seconds)
 
     def _cursor(self) -> str:
-        record = (self._last.get("_meta") or {}).get("headgate/result", {})
+        record = (self._last.get("_meta") or {}).get("brimgate/result", {})
         return record.get("nextCursor") or record.get("detailsAvailable", {}).get("cursor", "")
 
     def request(self, method: str, params: Json) -> Json:
@@ -235,14 +235,14 @@ def system(api_seconds: float) -> Iterator[tuple[Client, Client]]:
     with ExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         options = ("--listings", "80", "--reservations", "2000", "--rate-ip", "0", "--rate-account", "0")
-        sandbox = ("-m", "headgate.testing.hostaway", "--port", "0", "--delay", str(api_seconds), *options)
+        sandbox = ("-m", "brimgate.testing.hostaway", "--port", "0", "--delay", str(api_seconds), *options)
         url = _started(stack, "listening on ", *sandbox)
         clients: list[Client] = []
         for enabled in (True, False):
             config = _config(home / f"{enabled}.yaml", url, enabled=enabled)
             command = (
                 "-m",
-                "headgate",
+                "brimgate",
                 "serve",
                 "--port",
                 "0",
@@ -251,7 +251,7 @@ def system(api_seconds: float) -> Iterator[tuple[Client, Client]]:
                 "--config",
                 str(config),
             )
-            address = _started(stack, "headgate: serving http://127.0.0.1:", *command)
+            address = _started(stack, "brimgate: serving http://127.0.0.1:", *command)
             clients.append(Client(int(address.partition("/")[0])))
             stack.callback(clients[-1].close)
         yield clients[0], clients[1]

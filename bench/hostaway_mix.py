@@ -67,9 +67,9 @@ def _with_follow_ups(steps: list[Step], count: int, chance: Random) -> list[Step
 
 def follow_up(step: Step, chance: Random) -> Step:
     if step.tool == "get_listing":
-        return Step("follow-up", "headgate_read", {"fields": chance.choice(_SECTIONS)})
+        return Step("follow-up", "brimgate_read", {"fields": chance.choice(_SECTIONS)})
     wanted: Json = {"path": f"/result/{chance.randrange(5)}"} if chance.random() < 0.5 else {}
-    return Step("follow-up", "headgate_read", wanted)
+    return Step("follow-up", "brimgate_read", wanted)
 
 
 def step_of(kind: str, account: Account, chance: Random) -> Step:

@@ -1,4 +1,4 @@
-"""The bars on `headgate serve`, beside what users would otherwise put there, all in one run."""
+"""The bars on `brimgate serve`, beside what users would otherwise put there, all in one run."""
 
 import asyncio
 import sys
@@ -42,8 +42,8 @@ async def _rows(state: Path) -> list[Row]:
     return [*out, *await _memory(state)]
 
 
-def headgate(*options: str) -> list[str]:
-    return [PYTHON, "-m", "headgate", "serve", "--port", "{port}", *QUIET, *options]
+def brimgate(*options: str) -> list[str]:
+    return [PYTHON, "-m", "brimgate", "serve", "--port", "{port}", *QUIET, *options]
 
 
 async def _calls(state: Path) -> list[Row]:
@@ -51,12 +51,12 @@ async def _calls(state: Path) -> list[Row]:
     with ExitStack() as stack:
         upstream = stack.enter_context(Process(RAW_HTTP, state)).wait()
         commands = {
-            "http": headgate("--upstream", upstream.url),
-            "http off": headgate(*OFF, "--upstream", upstream.url),
+            "http": brimgate("--upstream", upstream.url),
+            "http off": brimgate(*OFF, "--upstream", upstream.url),
             "sdk": [PEERS, "bench/peers/sdk_http.py", upstream.url, "{port}"],
             "fastmcp": [PEERS, "bench/peers/fastmcp_http.py", upstream.url, "{port}"],
-            "stdio": headgate("--", *RAW),
-            "stdio off": headgate(*OFF, "--", *RAW),
+            "stdio": brimgate("--", *RAW),
+            "stdio off": brimgate(*OFF, "--", *RAW),
             "mcp-proxy": [MCP_PROXY, "--port", "{port}", "--pass-environment", "--", *RAW],
         }
         crowds: dict[str, Crowd] = {}
@@ -81,12 +81,12 @@ async def _calls(state: Path) -> list[Row]:
 
 def _told(rounds: dict[tuple[str, str], list[float]]) -> list[Row]:
     named = {
-        "http": "HTTP to HTTP: Headgate",
-        "http off": "HTTP to HTTP: Headgate, protection off",
+        "http": "HTTP to HTTP: Brimgate",
+        "http off": "HTTP to HTTP: Brimgate, protection off",
         "sdk": "HTTP to HTTP: SDK 2.3 low-level pass-through",
         "fastmcp": "HTTP to HTTP: FastMCP 4.1 proxy",
-        "stdio": "stdio behind HTTP: Headgate",
-        "stdio off": "stdio behind HTTP: Headgate, protection off",
+        "stdio": "stdio behind HTTP: Brimgate",
+        "stdio off": "stdio behind HTTP: Brimgate, protection off",
         "mcp-proxy": "stdio behind HTTP: mcp-proxy 0.13",
     }
     out = [
@@ -117,7 +117,7 @@ async def _large(state: Path) -> list[Row]:
         upstream = stack.enter_context(Process(RAW_HTTP, state, path="/sse")).wait()
         url = upstream.url
         for name, command in {
-            "Headgate": headgate(*OFF, "--transport", "http", "--upstream", url),
+            "Brimgate": brimgate(*OFF, "--transport", "http", "--upstream", url),
             "SDK": [PEERS, "bench/peers/sdk_http.py", url, "{port}"],
             "FastMCP": [PEERS, "bench/peers/fastmcp_http.py", url, "{port}"],
         }.items():
@@ -129,13 +129,13 @@ async def _large(state: Path) -> list[Row]:
             except (TimeoutError, OSError, EOFError, ValueError):
                 told.append(f"{name}: fails")
             crowd.close()
-    return [Row("2 MB in one event of a stream", "passes", ", ".join(told), told[0] == "Headgate: passes")]
+    return [Row("2 MB in one event of a stream", "passes", ", ".join(told), told[0] == "Brimgate: passes")]
 
 
 async def _starts(state: Path) -> list[Row]:
     """From the start of the process to the answer of `initialize`."""
     out: list[Row] = []
-    for text, command in (("a stdio server", headgate("--", *SMALL_SERVER)),):
+    for text, command in (("a stdio server", brimgate("--", *SMALL_SERVER)),):
         took: list[float] = []
         for _ in range(STARTS):
             with Process(command, state) as process:
@@ -162,7 +162,7 @@ async def _memory(state: Path) -> list[Row]:
 
 
 async def _per_session(state: Path, *, stay: bool) -> tuple[int, float]:
-    with Process(headgate("--", *SMALL_SERVER), state) as process:
+    with Process(brimgate("--", *SMALL_SERVER), state) as process:
         first, many = Crowd(process.wait(), 20), Crowd(process, SESSIONS)
         await first.open(and_close=not stay)
         idle = process.memory_bytes()

@@ -37,7 +37,7 @@ class Process:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd=ROOT,
-            env=os.environ | {"HEADGATE_STATE_DIR": str(state)},
+            env=os.environ | {"BRIMGATE_STATE_DIR": str(state)},
             start_new_session=True,
         )
         self._pid = self._process.pid

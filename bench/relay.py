@@ -1,4 +1,4 @@
-"""The bars on `headgate run`: stdio to stdio, beside what users would otherwise put there, all in one run."""
+"""The bars on `brimgate run`: stdio to stdio, beside what users would otherwise put there, all in one run."""
 
 import sys
 import tempfile
@@ -25,7 +25,7 @@ ROUNDS = 8
 STARTS = 7
 RELOADS = 15
 HUGE = 64 << 20
-MARK = b"headgate/result"
+MARK = b"brimgate/result"
 Rounds = dict[tuple[str, str], list[float]]
 """CPU ms per call in each round, by path and size."""
 
@@ -40,16 +40,16 @@ def rows() -> list[Row]:
         return [*_calls(state), *_starts(state), *_huge(state), *_reload(state)]
 
 
-def headgate(*options: str) -> list[str]:
-    return [sys.executable, "-m", "headgate", "run", *options, "--", *UPSTREAM]
+def brimgate(*options: str) -> list[str]:
+    return [sys.executable, "-m", "brimgate", "run", *options, "--", *UPSTREAM]
 
 
 def commands(state: Path) -> dict[str, Sequence[str]]:
     return {
         "direct": UPSTREAM,
-        "default": headgate(),
-        "plain": headgate("--config", str(state / "plain.yaml")),
-        "off": headgate("--config", str(state / "off.yaml")),
+        "default": brimgate(),
+        "plain": brimgate("--config", str(state / "plain.yaml")),
+        "off": brimgate("--config", str(state / "off.yaml")),
         "sdk": [str(PEERS), "bench/peers/sdk_passthrough.py", *UPSTREAM],
         "fastmcp": [str(PEERS), "bench/peers/fastmcp_proxy.py", *UPSTREAM],
     }
@@ -86,9 +86,9 @@ def _check(label: str, answers: dict[str, bytes]) -> None:
 
 def _told(rounds: Rounds) -> list[Row]:
     named = {
-        "off": "Headgate, protection off",
-        "default": "Headgate",
-        "plain": "Headgate, highlights off",
+        "off": "Brimgate, protection off",
+        "default": "Brimgate",
+        "plain": "Brimgate, highlights off",
         "sdk": "SDK 2.3 low-level pass-through",
         "fastmcp": "FastMCP 4.1 proxy",
         "direct": "(the upstream itself)",
@@ -190,7 +190,7 @@ def _reload(state: Path) -> list[Row]:
     active = state / "active.yaml"
     _put(state / "small.yaml", active)
     took: list[float] = []
-    with Driver(headgate("--config", str(active)), state) as driver:
+    with Driver(brimgate("--config", str(active)), state) as driver:
         driver.shake_hands()
         limit = 2 * len(driver.call("bookings-100000"))
         for turn in range(RELOADS):

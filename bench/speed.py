@@ -7,11 +7,11 @@ from collections.abc import Callable
 from bench.answers import BINDING, CORPUS, NOW, policy, protection
 from bench.generators import hostile
 from bench.report import Row
-from headgate.engine.cursor import Binding, Cursor, KeyRing
-from headgate.engine.gate import Gate
-from headgate.engine.request import Request
-from headgate.engine.source import Position, Source
-from headgate.testing import bookings
+from brimgate.engine.cursor import Binding, Cursor, KeyRing
+from brimgate.engine.gate import Gate
+from brimgate.engine.request import Request
+from brimgate.engine.source import Position, Source
+from brimgate.testing import bookings
 
 FAMILY = "claude"
 

@@ -2,10 +2,10 @@
 
 from fastmcp import FastMCP
 
-from headgate.fastmcp import HeadgateMiddleware, Override
-from headgate.testing import bookings
+from brimgate.fastmcp import BrimgateMiddleware, Override
+from brimgate.testing import bookings
 
-mcp = FastMCP("bookings", middleware=[HeadgateMiddleware(tools={"list_*": Override(page_size=20)})])
+mcp = FastMCP("bookings", middleware=[BrimgateMiddleware(tools={"list_*": Override(page_size=20)})])
 
 
 @mcp.tool

@@ -20,7 +20,7 @@ class Client:
     """Lines to and from a server of its own; `meta` goes with every request."""
 
     def __init__(self, meta: Message | None = None) -> None:
-        command = [sys.executable, "-m", "headgate.testing.demo_server"]
+        command = [sys.executable, "-m", "brimgate.testing.demo_server"]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.meta = {"_meta": meta} if meta else {}
         self.numbers = count(1)
@@ -129,7 +129,7 @@ def test_modern_results_carry_their_type_and_what_can_be_cached_says_how_long(mo
         assert result["cacheScope"] in ("public", "private")
     for result in (discovered, *lists, read, modern.call("get_booking", id=5_400_000)):
         assert result["resultType"] == "complete"
-        assert result["_meta"][f"{PREFIX}serverInfo"]["name"] == "headgate-demo"
+        assert result["_meta"][f"{PREFIX}serverInfo"]["name"] == "brimgate-demo"
 
 
 def test_handshake_results_carry_nothing_of_the_modern_revision(legacy: Client) -> None:

@@ -26,10 +26,10 @@ def test_the_readme_is_short() -> None:
 
 @pytest.mark.parametrize("command", [line for line in COMMANDS if not line.startswith("make ")])
 def test_a_command_of_the_readme_runs(command: str, tmp_path: Path) -> None:
-    headgate = f'"{sys.executable}" -m headgate'
-    environment = os.environ | {"HEADGATE_STATE_DIR": str(tmp_path)}
+    brimgate = f'"{sys.executable}" -m brimgate'
+    environment = os.environ | {"BRIMGATE_STATE_DIR": str(tmp_path)}
     done = subprocess.run(
-        ["bash", "-c", command.replace(".venv/bin/headgate", headgate)],
+        ["bash", "-c", command.replace(".venv/bin/brimgate", brimgate)],
         capture_output=True,
         cwd=ROOT,
         env=environment,

@@ -19,8 +19,8 @@ needs_npm: Final = pytest.mark.skipif(
 )
 
 
-def through_headgate(command: list[str], *options: str) -> list[str]:
-    return [sys.executable, "-m", "headgate", "run", *options, "--", *command]
+def through_brimgate(command: list[str], *options: str) -> list[str]:
+    return [sys.executable, "-m", "brimgate", "run", *options, "--", *command]
 
 
 def tapped(command: list[str], folder: Path) -> list[str]:

@@ -23,26 +23,26 @@ def main() -> None:
         home = Path(folder)
         pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
         call(*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", home, ROOT)
-        (wheel,) = home.glob("headgate-*.whl")
+        (wheel,) = home.glob("brimgate-*.whl")
         venv.create(home / "env", with_pip=True)
         python = home / "env" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
         inside = (python, "-m", "pip", "--disable-pip-version-check", "--quiet", "install")
         call(*inside, "--require-hashes", "-r", ROOT / "requirements" / "runtime.txt")
         call(*inside, "--no-deps", wheel)
         # From an empty folder, so that the source tree cannot be what is imported.
-        out = call(python, "-m", "headgate", "demo", cwd=home)
+        out = call(python, "-m", "brimgate", "demo", cwd=home)
         if "exact" not in out or "NOT" in out:
             sys.exit(f"the installed wheel's demo said:\n{out}")
         # The pack is found by its entry point, and its rules and samples are in the wheel.
-        call(python, "-m", "headgate", "measure", cwd=home)
+        call(python, "-m", "brimgate", "measure", cwd=home)
         # So are the declaration of the other and the rules of its paths; the SDK it needs is an extra.
-        (home / "headgate.yaml").write_text("upstreams: {hostaway: {pack: hostaway}}")
-        call(python, "-m", "headgate", "check", "headgate.yaml", cwd=home)
-        call(python, "-c", "from headgate.rest import HeadgateMiddleware", cwd=home)
+        (home / "brimgate.yaml").write_text("upstreams: {hostaway: {pack: hostaway}}")
+        call(python, "-m", "brimgate", "check", "brimgate.yaml", cwd=home)
+        call(python, "-c", "from brimgate.rest import BrimgateMiddleware", cwd=home)
         call(
             python,
             "-c",
-            "import headgate.engine.tokens as t; assert t.Estimator().count('water ' * 9000) > 5000",
+            "import brimgate.engine.tokens as t; assert t.Estimator().count('water ' * 9000) > 5000",
             cwd=home,
         )
         print(

@@ -1,4 +1,4 @@
-"""Fit the token estimator: ../shared/tokens and ../shared/data in, src/headgate/engine/data out.
+"""Fit the token estimator: ../shared/tokens and ../shared/data in, src/brimgate/engine/data out.
 
     .venv/bin/python -m tools.fit_tokens
 
@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from splintr import Tokenizer
 
-from headgate.engine import bytepairs, vocabularies
-from headgate.engine.bytepairs import CLASSES, DATA, FITTED_FAMILIES
-from headgate.engine.vocabularies import MAPPED_FAMILIES, VOCABULARIES
+from brimgate.engine import bytepairs, vocabularies
+from brimgate.engine.bytepairs import CLASSES, DATA, FITTED_FAMILIES
+from brimgate.engine.vocabularies import MAPPED_FAMILIES, VOCABULARIES
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

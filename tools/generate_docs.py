@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import MISSING, is_dataclass
 from pathlib import Path
 
-from headgate.back.rest import declaration as api_declaration
-from headgate.cli.commands import build_parser
-from headgate.config.declarations import Config, ContextProtection, Override, Server, Upstream
-from headgate.config.loading import variables
-from headgate.config.options import Key, keys_of
-from headgate.config.showing import example, written
+from brimgate.back.rest import declaration as api_declaration
+from brimgate.cli.commands import build_parser
+from brimgate.config.declarations import Config, ContextProtection, Override, Server, Upstream
+from brimgate.config.loading import variables
+from brimgate.config.options import Key, keys_of
+from brimgate.config.showing import example, written
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -55,7 +55,7 @@ def cli_page() -> str:
     parser = build_parser()
     parts = ["# Command line\n\nGenerated from the commands' own help by `make docs`; do not edit.\n"]
     parts.append(f"```text\n{parser.format_help()}```\n")
-    parts.extend(f"## headgate {name}\n\n```text\n{sub.format_help()}```\n" for name, sub in commands(parser))
+    parts.extend(f"## brimgate {name}\n\n```text\n{sub.format_help()}```\n" for name, sub in commands(parser))
     return "\n".join(parts)
 
 
@@ -63,7 +63,7 @@ def config_page() -> str:
     parts = [
         "# Configuration",
         "",
-        "Generated from the declarations by `make docs`; do not edit. A file is YAML or JSON; `headgate check FILE` says",
+        "Generated from the declarations by `make docs`; do not edit. A file is YAML or JSON; `brimgate check FILE` says",
         "what is wrong with it, with the key and line, and what is in force with it. Unknown keys are errors. Values come",
         "from the defaults, then the file, then the environment, then the command line (`--set KEY=VALUE`). Changes of the",
         "file apply at once, except where it says *restart*.",
@@ -77,8 +77,8 @@ def config_page() -> str:
             ContextProtection,
             ("context_protection",),
         ),
-        ("`server`", "How `headgate serve` listens, and whom it lets in.", Server, ("server",)),
-        ("`upstreams.NAME`", "A server behind Headgate.", Upstream, ("upstreams", "NAME")),
+        ("`server`", "How `brimgate serve` listens, and whom it lets in.", Server, ("server",)),
+        ("`upstreams.NAME`", "A server behind Brimgate.", Upstream, ("upstreams", "NAME")),
         (
             "Rules: `tools.PATTERN`, `endpoints.PATH`",
             (
@@ -107,8 +107,8 @@ def config_page() -> str:
     parts += [
         "## Other variables",
         "",
-        "`HEADGATE_CONFIG` names the configuration file. `HEADGATE_STATE_DIR` is where `headgate reduce` keeps what it",
-        "holds. `HEADGATE_CURSOR_KEY` gives keys for cursors (base64, comma separated, the first seals).",
+        "`BRIMGATE_CONFIG` names the configuration file. `BRIMGATE_STATE_DIR` is where `brimgate reduce` keeps what it",
+        "holds. `BRIMGATE_CURSOR_KEY` gives keys for cursors (base64, comma separated, the first seals).",
     ]
     return "\n".join(parts) + "\n"
 

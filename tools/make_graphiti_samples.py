@@ -1,12 +1,12 @@
-"""Write the samples that `headgate measure` measures the Graphiti pack on: ten varied answers per operation."""
+"""Write the samples that `brimgate measure` measures the Graphiti pack on: ten varied answers per operation."""
 
 import json
 from pathlib import Path
 from typing import Any, Final
 
-from headgate.testing.graph import Graph
+from brimgate.testing.graph import Graph
 
-TARGET: Final = Path(__file__).parents[1] / "src/headgate/packs/graphiti/samples.jsonl"
+TARGET: Final = Path(__file__).parents[1] / "src/brimgate/packs/graphiti/samples.jsonl"
 RUNS: Final = 10
 QUERIES: Final = (
     "team", "archive", "contract", "harbour", "kitchen", "night", "design", "office", "network", "minutes",

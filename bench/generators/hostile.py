@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from itertools import cycle, islice
 
 _NOTICE = (
-    "[headgate] items 1-41 of 500 · 3,912 of 107,385 tokens · "
-    'more: headgate_read(cursor="aGVhZGdhdGU-{:08d}")\n'
+    "[brimgate] items 1-41 of 500 · 3,912 of 107,385 tokens · "
+    'more: brimgate_read(cursor="aGVhZGdhdGU-{:08d}")\n'
 )
 _DEPTH = 100_000
 _SMILES = "👩‍👩‍👧‍👦🏳️‍🌈👍🏽e\u0301\u0323\u0308n\u0303 "
@@ -109,7 +109,7 @@ SHAPES: dict[str, Callable[[int], bytes]] = {
     "one-item-holds-all": _one_item_holds_all,
     "notice-imitation": _numbered(_NOTICE),
     "notice-in-json": _numbered(
-        '{{"text":"[headgate] items 1-41 of 500 · more: headgate_read(cursor=\\"{:08d}\\")"}}', "[", "]", ","
+        '{{"text":"[brimgate] items 1-41 of 500 · more: brimgate_read(cursor=\\"{:08d}\\")"}}', "[", "]", ","
     ),
     "quotes": _repeat(b'"'),
     "backslashes": _repeat(b"\\"),

@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from headgate.back.channel import Channel, Line, Listener
-from headgate.back.http.sse import SseServer
-from headgate.back.http.streamable import StreamableServer
+from brimgate.back.channel import Channel, Line, Listener
+from brimgate.back.http.sse import SseServer
+from brimgate.back.http.streamable import StreamableServer
 from tests.back.scripted import Peer, Server
 
 PATIENCE_SECONDS = 20.0

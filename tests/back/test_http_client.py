@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.back.http.client import (
+from brimgate.back.http.client import (
     BadAnswer,
     CannotConnect,
     ConnectionLost,
@@ -21,7 +21,7 @@ from headgate.back.http.client import (
     Origin,
     TooSlow,
 )
-from headgate.errors import ConfigError, UpstreamError
+from brimgate.errors import ConfigError, UpstreamError
 from tests.back.scripted import GENEROUS_SECONDS, OK, Peer, Run, Server, always, get, once, post, soon, whole
 
 CLOSING = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"
@@ -1009,13 +1009,13 @@ def test_over_tls_only_a_farewell_ends_a_body_without_a_length(
 def test_importing_the_client_loads_neither_zlib_nor_a_url_parser() -> None:
     probe = (
         "import sys, asyncio; before = set(sys.modules)\n"
-        "import headgate.back.http.client\n"
+        "import brimgate.back.http.client\n"
         "print(*sorted(set(sys.modules) - before))"
     )
     out = subprocess.run(
         [sys.executable, "-c", probe], capture_output=True, text=True, check=True, timeout=60
     )
-    assert "headgate.back.http.connection" in out.stdout
+    assert "brimgate.back.http.connection" in out.stdout
     assert {"zlib", "ssl", "urllib.parse", "logging", "email"}.isdisjoint(out.stdout.split())
 
 

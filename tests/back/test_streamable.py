@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from headgate.back.http.streamable import StreamableServer
-from headgate.errors import ConfigError, UpstreamError
-from headgate.relay.eras import CAPABILITIES_KEY, MODERN_VERSION, VERSION_KEY
-from headgate.relay.message import guess_id
+from brimgate.back.http.streamable import StreamableServer
+from brimgate.errors import ConfigError, UpstreamError
+from brimgate.relay.eras import CAPABILITIES_KEY, MODERN_VERSION, VERSION_KEY
+from brimgate.relay.message import guess_id
 from tests.back.mcp_script import Asked, Heard, Reply, ScriptedServer, answer, soon, talking
 from tests.back.scripted import Run
 

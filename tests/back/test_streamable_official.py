@@ -1,4 +1,4 @@
-"""The official SDK's server over Streamable HTTP, in both eras, and through the link that `headgate run` uses."""
+"""The official SDK's server over Streamable HTTP, in both eras, and through the link that `brimgate run` uses."""
 
 import asyncio
 import json
@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from headgate.app.holding import process_protection
-from headgate.app.link import Link
-from headgate.back.http.client import HttpClient, Origin
-from headgate.back.http.streamable import StreamableServer
-from headgate.config import Config
-from headgate.config.policies import make_rules
-from headgate.relay.eras import CAPABILITIES_KEY, MODERN_VERSION, VERSION_KEY
-from headgate.relay.session import Session
-from headgate.watch.log import Log
+from brimgate.app.holding import process_protection
+from brimgate.app.link import Link
+from brimgate.back.http.client import HttpClient, Origin
+from brimgate.back.http.streamable import StreamableServer
+from brimgate.config import Config
+from brimgate.config.policies import make_rules
+from brimgate.relay.eras import CAPABILITIES_KEY, MODERN_VERSION, VERSION_KEY
+from brimgate.relay.session import Session
+from brimgate.watch.log import Log
 from tests.back.mcp_script import Heard, Talk, soon, talking
 from tests.back.scripted import Run
 from tests.conformance.processes import free_port, listens, running

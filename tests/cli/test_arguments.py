@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.cli.calls.arguments import needs_input, parse, signature
-from headgate.cli.calls.exact_json import encode
-from headgate.errors import BadRequest
+from brimgate.cli.calls.arguments import needs_input, parse, signature
+from brimgate.cli.calls.exact_json import encode
+from brimgate.errors import BadRequest
 
 SEARCH: dict[str, Any] = {
     "type": "object",

@@ -1,4 +1,4 @@
-"""Hostile servers and careless operators against `headgate call`: an end in time, no traceback, a terminal in peace."""
+"""Hostile servers and careless operators against `brimgate call`: an end in time, no traceback, a terminal in peace."""
 
 import json
 import os
@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from headgate.cli.calls import catalogs
-from headgate.cli.calls.arguments import parse
-from headgate.cli.calls.weighing import is_checkable, usable
-from headgate.cli.completion import candidates
-from headgate.errors import BadRequest
-from tests.config.running import HEADGATE, environment
+from brimgate.cli.calls import catalogs
+from brimgate.cli.calls.arguments import parse
+from brimgate.cli.calls.weighing import is_checkable, usable
+from brimgate.cli.completion import candidates
+from brimgate.errors import BadRequest
+from tests.config.running import BRIMGATE, environment
 from tests.http.processes import is_alive
 from tests.http.serving import PATIENCE
 
@@ -43,12 +43,12 @@ def behind(tmp_path: Path) -> Iterator[Behind]:
 
 
 def variables(tmp_path: Path, **more: str) -> dict[str, str]:
-    return environment(**{"HEADGATE_STATE_DIR": str(tmp_path / "state")} | more)
+    return environment(**{"BRIMGATE_STATE_DIR": str(tmp_path / "state")} | more)
 
 
 def run(tmp_path: Path, *arguments: str, **more: str) -> "subprocess.CompletedProcess[bytes]":
     return subprocess.run(
-        [*HEADGATE, *arguments],
+        [*BRIMGATE, *arguments],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         env=variables(tmp_path, **more),
@@ -62,7 +62,7 @@ def on_terminal(tmp_path: Path, *arguments: str) -> bytes:
     """What a person sees."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
-        [*HEADGATE, *arguments],
+        [*BRIMGATE, *arguments],
         stdin=subprocess.DEVNULL,
         stdout=theirs,
         stderr=theirs,
@@ -107,7 +107,7 @@ def test_json_cannot_steer_a_terminal_and_says_the_same(tmp_path: Path, behind: 
 def test_what_is_read_on_cannot_steer_a_terminal(tmp_path: Path, behind: Behind) -> None:
     lines = "".join(f"line {number} \x1b[31m red \x9b31m\n" for number in range(3_000))
     first = run(tmp_path, "call", "go", *behind(text(lines))).stdout.decode()
-    cursor = re.search(r"headgate read ([\w-]+)", first)
+    cursor = re.search(r"brimgate read ([\w-]+)", first)
     assert cursor
     seen = on_terminal(tmp_path, "read", cursor[1])
     assert b"red" in seen and not STEERING.search(seen)
@@ -205,27 +205,27 @@ def test_a_pattern_that_takes_too_long_is_no_reason_not_to_call() -> None:
 
 def test_what_is_missing_is_told_in_one_line_however_much_it_is() -> None:
     with pytest.raises(BadRequest) as refused:
-        parse("go", [], {"required": ["x\nheadgate: fake", *(f"p{n}" for n in range(9_999))]}, lambda _: b"")
+        parse("go", [], {"required": ["x\nbrimgate: fake", *(f"p{n}" for n in range(9_999))]}, lambda _: b"")
     first, *others = str(refused.value).split("\n")
     assert "and 9,980 more" in first and len(first) < 400 and others == ["  go()"]
 
 
 def test_a_shell_is_given_no_name_that_it_would_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADGATE_STATE_DIR", str(tmp_path))
+    monkeypatch.setenv("BRIMGATE_STATE_DIR", str(tmp_path))
     evil = ["$(reboot)", "a;b", "a b", "a\nb", "`x`", "--force", "\x1b[31m", "a'b", "!x", "fine", "größe"]
     properties = {name: {"enum": evil} for name in ("text", "$(reboot)")}
     catalogs.remember(
         "s", json.dumps([{"name": one, "inputSchema": {"properties": properties}} for one in evil]).encode()
     )
-    assert candidates("headgate call s ") == ["fine", "größe"]
-    assert candidates("headgate call s fine ") == ["text=", "text=--force", "text=fine", "text=größe"]
+    assert candidates("brimgate call s ") == ["fine", "größe"]
+    assert candidates("brimgate call s fine ") == ["text=", "text=--force", "text=fine", "text=größe"]
 
 
 def test_a_damaged_memory_of_tools_completes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADGATE_STATE_DIR", str(tmp_path))
+    monkeypatch.setenv("BRIMGATE_STATE_DIR", str(tmp_path))
     catalogs.remember("s", b"[" * 100_000)
     catalogs.remember("\udcff", b"[]")
-    assert candidates("headgate call s ") == []
+    assert candidates("brimgate call s ") == []
 
 
 # The operator
@@ -237,7 +237,7 @@ def test_a_state_folder_that_cannot_be_used_costs_only_the_rest_of_an_answer(
     (tmp_path / "file").write_text("")
     items = json.dumps([{"number": number, "text": "some words"} for number in range(3_000)])
     shown = run(
-        tmp_path, "call", "go", *behind(text(items)), HEADGATE_STATE_DIR=str(tmp_path / "file" / "state")
+        tmp_path, "call", "go", *behind(text(items)), BRIMGATE_STATE_DIR=str(tmp_path / "file" / "state")
     )
     assert shown.returncode == 0 and b"of 3,000" in shown.stdout
     assert b"its cursor leads nowhere" in shown.stderr and b"Traceback" not in shown.stderr
@@ -246,14 +246,14 @@ def test_a_state_folder_that_cannot_be_used_costs_only_the_rest_of_an_answer(
 @pytest.mark.parametrize("command", ["call", "run", "measure"])
 def test_help_can_be_read_in_plain_ascii(tmp_path: Path, command: str) -> None:
     shown = run(tmp_path, command, "--help", PYTHONIOENCODING="ascii")
-    assert (shown.returncode, shown.stderr) == (0, b"") and b"usage: headgate" in shown.stdout
+    assert (shown.returncode, shown.stderr) == (0, b"") and b"usage: brimgate" in shown.stdout
 
 
 @pytest.mark.parametrize("closing", ["2>&-", "2>/dev/full"])
 def test_a_failure_is_a_failure_where_nothing_can_be_told(
     tmp_path: Path, behind: Behind, closing: str
 ) -> None:
-    command = [*HEADGATE, "call", "go", "--metrics"]
+    command = [*BRIMGATE, "call", "go", "--metrics"]
     for result, code in ((text("fine"), 0), (text("no", isError=True), 1)):
         shell = ["bash", "-c", f'"$@" {closing}', "-", *command, *behind(result)]
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""`headgate call` as a user has it: real processes in front of real servers, each way it can end."""
+"""`brimgate call` as a user has it: real processes in front of real servers, each way it can end."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.config.running import HEADGATE, environment
+from tests.config.running import BRIMGATE, environment
 from tests.http.processes import is_alive
 from tests.http.raw_upstream import Called, Script, raw_upstream
 from tests.http.serving import DEMO, PATIENCE, Serving, serve, wait_until
@@ -57,14 +57,14 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
 
 @pytest.fixture
 def variables(tmp_path: Path) -> dict[str, str]:
-    return environment(HEADGATE_STATE_DIR=str(tmp_path / "state"))
+    return environment(BRIMGATE_STATE_DIR=str(tmp_path / "state"))
 
 
 @pytest.fixture
 def run(tmp_path: Path, variables: dict[str, str]) -> Run:
-    def headgate(*arguments: str | bytes, stdin: bytes = b"", **more: str) -> Result:
+    def brimgate(*arguments: str | bytes, stdin: bytes = b"", **more: str) -> Result:
         return subprocess.run(
-            [*HEADGATE, *arguments],
+            [*BRIMGATE, *arguments],
             input=stdin,
             capture_output=True,
             env=variables | more | {"PYTHONPATH": str(ROOT)},
@@ -73,7 +73,7 @@ def run(tmp_path: Path, variables: dict[str, str]) -> Run:
             check=False,
         )
 
-    return headgate
+    return brimgate
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +159,7 @@ def test_a_server_of_the_newer_era_only_is_called_in_it(run: Run, journal: Journ
     assert b"echo: hello" in result.stdout, told(result)
     meta = journal.messages("tools/call")[0]["params"]["_meta"]
     assert meta["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
-    assert meta["io.modelcontextprotocol/clientInfo"]["name"] == "headgate"
+    assert meta["io.modelcontextprotocol/clientInfo"]["name"] == "brimgate"
     assert not journal.messages("notifications/initialized")
 
 
@@ -183,7 +183,7 @@ def test_a_server_on_the_official_sdk_is_called(run: Run, era: list[str]) -> Non
 def test_a_server_at_a_url_is_called(run: Run, gateway: Serving, path: str) -> None:
     url = f"http://127.0.0.1:{gateway.port}/{path}"
     result = run("call", url, "list_tasks", "--raw")
-    assert result.returncode == 0 and b"[headgate]" in result.stdout, told(result)
+    assert result.returncode == 0 and b"[brimgate]" in result.stdout, told(result)
 
 
 def test_a_server_of_the_configuration_is_called_by_its_name(
@@ -193,11 +193,11 @@ def test_a_server_of_the_configuration_is_called_by_its_name(
         "web": {"url": f"http://127.0.0.1:{gateway.port}/mcp"},
         "own": {"command": DEMO[0], "args": DEMO[1:]},
     }
-    config = tmp_path / "headgate.yaml"
+    config = tmp_path / "brimgate.yaml"
     config.write_text(json.dumps({"upstreams": servers}))
     assert run("call", "web", "list_tasks", "--config", str(config)).returncode == 0
-    assert run("call", "own", "list_tasks", HEADGATE_CONFIG=str(config)).returncode == 0
-    unknown = run("call", "we", "list_tasks", HEADGATE_CONFIG=str(config))
+    assert run("call", "own", "list_tasks", BRIMGATE_CONFIG=str(config)).returncode == 0
+    unknown = run("call", "we", "list_tasks", BRIMGATE_CONFIG=str(config))
     assert unknown.returncode == 2 and "there are: web, own" in told(unknown)
 
 
@@ -260,7 +260,7 @@ def test_a_server_that_wants_credentials_ends_in_3(run: Run) -> None:
 
 def test_a_server_at_a_url_hears_that_a_call_is_wanted_no_more(variables: dict[str, str]) -> None:
     with raw_upstream(scripts(hang=lambda called: called.wait_for_end())) as upstream:
-        with subprocess.Popen([*HEADGATE, "call", upstream.url, "hang"], env=variables) as process:
+        with subprocess.Popen([*BRIMGATE, "call", upstream.url, "hang"], env=variables) as process:
             called = upstream.last("hang").json["id"]
             process.send_signal(signal.SIGINT)
             assert process.wait(PATIENCE) == 130
@@ -280,7 +280,7 @@ def test_an_error_of_the_protocol_is_told_in_a_line_that_cannot_harm_a_terminal(
 ) -> None:
     result = run("call", "refuse", "x", *journal.behind())
     assert (result.returncode, result.stdout) == (1, b"")
-    assert told(result).startswith("headgate: refuse failed: not  [31m today xxx")
+    assert told(result).startswith("brimgate: refuse failed: not  [31m today xxx")
     assert told(result).endswith("x (-32050)\n") and len(told(result)) < 2_100
     raw = run("call", "refuse", "x", "--raw", *journal.behind())
     assert raw.returncode == 1 and json.loads(raw.stdout)["data"] == [1]
@@ -329,7 +329,7 @@ def test_what_is_wrong_in_the_words_is_told(
         (["http://x", "y", "--header", "secret"], "--header number 1 must be 'NAME: VALUE'"),
         (["http://x", "y", "--header", "A: 1", "--header", "a: 2"], "--header a is given twice"),
         (["http://x", "y", "--header", "A: ${NOT_SET_AT_ALL}"], "the variable NOT_SET_AT_ALL is not set"),
-        (["http://x", "y", "--header", "Host: z"], "--header Host is a header that Headgate sets itself"),
+        (["http://x", "y", "--header", "Host: z"], "--header Host is a header that Brimgate sets itself"),
         (["x", "--"], "-- must be followed by the command"),
     ],
 )
@@ -412,7 +412,7 @@ def test_a_server_that_does_not_answer_ends_in_4(run: Run, journal: Journal, mod
 def test_an_interrupt_cancels_the_call_and_leaves_nothing_behind(
     journal: Journal, variables: dict[str, str], mode: str, number: int, code: int
 ) -> None:
-    command = [*HEADGATE, "call", "hang", "x", *journal.behind(mode)]
+    command = [*BRIMGATE, "call", "hang", "x", *journal.behind(mode)]
     with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         wait_until(lambda: "hanging" in journal.lines, "the call")
         process.send_signal(number)
@@ -426,7 +426,7 @@ def test_an_interrupt_cancels_the_call_and_leaves_nothing_behind(
 def test_an_interrupt_at_the_very_start_leaves_nothing_behind(
     journal: Journal, variables: dict[str, str]
 ) -> None:
-    command = [*HEADGATE, "call", "echo", "x", *journal.behind("silent")]
+    command = [*BRIMGATE, "call", "echo", "x", *journal.behind("silent")]
     with subprocess.Popen(command, env=variables, stderr=subprocess.PIPE) as process:
         wait_until(lambda: journal.pids, "the server")
         process.send_signal(signal.SIGINT)
@@ -439,7 +439,7 @@ def test_an_interrupt_ends_the_printing_of_an_answer_that_nobody_reads(
 ) -> None:
     large = tmp_path / "large"
     large.write_text("x" * (4 << 20))
-    command = [*HEADGATE, "call", "echo", f"text=@{large}", "--raw", *journal.behind()]
+    command = [*BRIMGATE, "call", "echo", f"text=@{large}", "--raw", *journal.behind()]
     with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stderr is not None
         assert os.read(process.stdout.fileno(), 1) == b"{"
@@ -451,7 +451,7 @@ def test_an_interrupt_ends_the_printing_of_an_answer_that_nobody_reads(
 def test_input_that_never_ends_is_not_waited_for_longer_than_told(
     journal: Journal, variables: dict[str, str]
 ) -> None:
-    command = [*HEADGATE, "call", "echo", "-", "--timeout", "5", *journal.behind()]
+    command = [*BRIMGATE, "call", "echo", "-", "--timeout", "5", *journal.behind()]
     with subprocess.Popen(command, env=variables, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
         told = process.stderr.read().decode()
@@ -462,7 +462,7 @@ def test_input_that_never_ends_is_not_waited_for_longer_than_told(
 def test_input_that_nobody_spoke_of_and_that_stays_silent_is_none(
     journal: Journal, variables: dict[str, str]
 ) -> None:
-    command = [*HEADGATE, "call", "echo", *journal.behind()]
+    command = [*BRIMGATE, "call", "echo", *journal.behind()]
     with subprocess.Popen(command, env=variables, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
         told = process.stderr.read().decode()
@@ -480,7 +480,7 @@ def test_a_long_call_says_on_a_terminal_how_far_it_is_and_wipes_that_away(
 ) -> None:
     gate = tmp_path / "gate"
     os.mkfifo(gate)
-    command = [*HEADGATE, "call", "report", str(gate), *journal.behind()]
+    command = [*BRIMGATE, "call", "report", str(gate), *journal.behind()]
     ours, theirs = pty.openpty()
     with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, stderr=theirs) as process:
         os.close(theirs)
@@ -507,7 +507,7 @@ def _rest_of(terminal: int) -> bytes:
 
 
 def test_nothing_heavy_is_loaded_before_the_server_is_started() -> None:
-    code = "import sys, headgate.cli.call, headgate.cli.tools; print(*sys.modules)"
+    code = "import sys, brimgate.cli.call, brimgate.cli.tools; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=PATIENCE)
     heavy = {
         "asyncio",
@@ -515,8 +515,8 @@ def test_nothing_heavy_is_loaded_before_the_server_is_started() -> None:
         "jsonschema_rs",
         "numpy",
         "splintr",
-        "headgate.engine.gate",
-        "headgate.cli.options",
+        "brimgate.engine.gate",
+        "brimgate.cli.options",
     }
     assert heavy.isdisjoint(loaded.stdout.decode().split())
 

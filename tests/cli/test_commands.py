@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.testing import bookings
+from brimgate.testing import bookings
 
 Result = subprocess.CompletedProcess[bytes]
 Run = Callable[..., Result]
@@ -19,12 +19,12 @@ BOOKINGS = json.dumps(bookings(500)).encode()
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    """`headgate` with a state folder of its own."""
-    environment = os.environ | {"HEADGATE_STATE_DIR": str(tmp_path / "state")}
-    environment.pop("HEADGATE_CURSOR_KEY", None)
+    """`brimgate` with a state folder of its own."""
+    environment = os.environ | {"BRIMGATE_STATE_DIR": str(tmp_path / "state")}
+    environment.pop("BRIMGATE_CURSOR_KEY", None)
 
-    def headgate(*arguments: str, stdin: bytes = b"", **more: str) -> Result:
-        command = [sys.executable, "-m", "headgate", *arguments]
+    def brimgate(*arguments: str, stdin: bytes = b"", **more: str) -> Result:
+        command = [sys.executable, "-m", "brimgate", *arguments]
         return subprocess.run(
             command,
             input=stdin,
@@ -35,7 +35,7 @@ def run(tmp_path: Path) -> Run:
             check=False,
         )
 
-    return headgate
+    return brimgate
 
 
 @pytest.fixture
@@ -50,14 +50,14 @@ def test_reduce_prints_a_bounded_reply_and_read_goes_on_in_another_process(run: 
     assert first.returncode == 0, first.stderr
     reply = json.loads(first.stdout)
     assert set(reply) == {"reply", "result", "payload"}
-    assert reply["reply"].startswith("[headgate] items 1-")
+    assert reply["reply"].startswith("[brimgate] items 1-")
     second = run("read", reply["result"]["nextCursor"], "--json", "--family", "o200k")
     assert second.returncode == 0, second.stderr
     assert json.loads(second.stdout)["result"]["shown"]["from"] == reply["result"]["shown"]["items"]
 
 
 def test_reduce_reads_standard_input(run: Run) -> None:
-    assert run("reduce", "-", stdin=BOOKINGS).stdout.startswith(b"[headgate] items 1-")
+    assert run("reduce", "-", stdin=BOOKINGS).stdout.startswith(b"[brimgate] items 1-")
 
 
 def test_what_fits_is_printed_byte_for_byte(run: Run) -> None:
@@ -144,7 +144,7 @@ def test_cursor_decodes_one(run: Run, booked: Path) -> None:
     assert told["state"] == "valid here"
     assert told["expires"].endswith("Z")
     elsewhere = json.loads(
-        run("cursor", record["nextCursor"], HEADGATE_STATE_DIR=str(booked.parent / "other")).stdout
+        run("cursor", record["nextCursor"], BRIMGATE_STATE_DIR=str(booked.parent / "other")).stdout
     )
     assert elsewhere["state"] == "sealed by another key, or for another caller"
 
@@ -162,25 +162,25 @@ def test_the_key_is_kept_private_and_a_readable_one_is_refused(
 
 
 def test_keys_from_the_environment_are_used_and_checked(run: Run, booked: Path) -> None:
-    bad = run("reduce", str(booked), HEADGATE_CURSOR_KEY="not base64!")
-    assert bad.returncode == 2 and b"HEADGATE_CURSOR_KEY must be base64" in bad.stderr
-    short = run("reduce", str(booked), HEADGATE_CURSOR_KEY="c2hvcnQ=")
+    bad = run("reduce", str(booked), BRIMGATE_CURSOR_KEY="not base64!")
+    assert bad.returncode == 2 and b"BRIMGATE_CURSOR_KEY must be base64" in bad.stderr
+    short = run("reduce", str(booked), BRIMGATE_CURSOR_KEY="c2hvcnQ=")
     assert short.returncode == 2 and b"at least 16 random bytes" in short.stderr
     key = "q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA="
-    cursor = json.loads(run("reduce", str(booked), "--json", HEADGATE_CURSOR_KEY=key).stdout)["result"][
+    cursor = json.loads(run("reduce", str(booked), "--json", BRIMGATE_CURSOR_KEY=key).stdout)["result"][
         "nextCursor"
     ]
-    assert run("read", cursor, HEADGATE_CURSOR_KEY=key).returncode == 0
+    assert run("read", cursor, BRIMGATE_CURSOR_KEY=key).returncode == 0
     assert run("read", cursor).returncode == 2
 
 
 def test_a_reader_that_stops_early_is_no_error(booked: Path, tmp_path: Path) -> None:
-    command = f'"{sys.executable}" -m headgate reduce "{booked}" --walk --budget 300 | head -n 1'
-    environment = os.environ | {"HEADGATE_STATE_DIR": str(tmp_path / "state")}
+    command = f'"{sys.executable}" -m brimgate reduce "{booked}" --walk --budget 300 | head -n 1'
+    environment = os.environ | {"BRIMGATE_STATE_DIR": str(tmp_path / "state")}
     result = subprocess.run(
         ["bash", "-c", command], capture_output=True, env=environment, timeout=120, check=False
     )
-    assert result.stdout.startswith(b"[headgate]")
+    assert result.stdout.startswith(b"[brimgate]")
     assert b"Traceback" not in result.stderr
 
 

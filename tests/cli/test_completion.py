@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from headgate.cli.calls import catalogs
-from headgate.cli.completion import candidates
+from brimgate.cli.calls import catalogs
+from brimgate.cli.completion import candidates
 
 TOOLS = [
     {
@@ -28,10 +28,10 @@ TOOLS = [
 @pytest.fixture
 def known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A configuration with two servers, one of which was called before."""
-    config = tmp_path / "headgate.yaml"
+    config = tmp_path / "brimgate.yaml"
     config.write_text("upstreams: {graphiti: {command: x}, files: {command: y}}\n")
-    monkeypatch.setenv("HEADGATE_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.setenv("HEADGATE_CONFIG", str(config))
+    monkeypatch.setenv("BRIMGATE_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("BRIMGATE_CONFIG", str(config))
     catalogs.remember("graphiti", json.dumps(TOOLS).encode())
     return tmp_path
 
@@ -39,29 +39,29 @@ def known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("headgate re", ["read", "reduce"]),
-        ("headgate call ", ["files", "graphiti"]),
-        ("headgate call gr", ["graphiti"]),
-        ("headgate call graphiti search_", ["search_memory_facts", "search_nodes"]),
-        ("headgate call --raw graphiti --budget 500 get", ["get_status"]),
+        ("brimgate re", ["read", "reduce"]),
+        ("brimgate call ", ["files", "graphiti"]),
+        ("brimgate call gr", ["graphiti"]),
+        ("brimgate call graphiti search_", ["search_memory_facts", "search_nodes"]),
+        ("brimgate call --raw graphiti --budget 500 get", ["get_status"]),
         (
-            "headgate call graphiti search_nodes ",
+            "brimgate call graphiti search_nodes ",
             ["max_nodes=", "query=", "source=", "source=json", "source=text"],
         ),
-        ("headgate call graphiti search_nodes source=t", ["source=text"]),
-        ("headgate call graphiti search_nodes 'an open quote", []),
-        ("headgate call graphiti nonsense ", []),
-        ("headgate tools graphiti get", ["get_status"]),
-        ("headgate call x --fam", ["--family"]),
-        ("headgate call x --family cl", ["cl100k", "claude", "claude-3"]),
-        ("headgate packs g", ["graphiti"]),
-        ("headgate measure --pack ", ["graphiti", "hostaway"]),
-        ("headgate measure --format ", ["json", "svg", "table"]),
-        ("headgate completion ", ["bash", "fish", "zsh"]),
-        ("headgate run --upstream f", ["files"]),
-        ("headgate run -- headgate ca", []),
-        ("headgate nonsense ", []),
-        ("headgate check ", []),
+        ("brimgate call graphiti search_nodes source=t", ["source=text"]),
+        ("brimgate call graphiti search_nodes 'an open quote", []),
+        ("brimgate call graphiti nonsense ", []),
+        ("brimgate tools graphiti get", ["get_status"]),
+        ("brimgate call x --fam", ["--family"]),
+        ("brimgate call x --family cl", ["cl100k", "claude", "claude-3"]),
+        ("brimgate packs g", ["graphiti"]),
+        ("brimgate measure --pack ", ["graphiti", "hostaway"]),
+        ("brimgate measure --format ", ["json", "svg", "table"]),
+        ("brimgate completion ", ["bash", "fish", "zsh"]),
+        ("brimgate run --upstream f", ["files"]),
+        ("brimgate run -- brimgate ca", []),
+        ("brimgate nonsense ", []),
+        ("brimgate check ", []),
     ],
     ids=str,
 )
@@ -72,8 +72,8 @@ def test_what_may_come_next(known: Path, line: str, expected: list[str]) -> None
 def test_a_configuration_or_catalog_that_cannot_be_read_completes_nothing(
     known: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (known / "headgate.yaml").write_text("upstreams: [")
-    assert candidates("headgate call ") == []
+    (known / "brimgate.yaml").write_text("upstreams: [")
+    assert candidates("brimgate call ") == []
     for damaged in (
         b"{",
         b"[1, null]",
@@ -81,10 +81,10 @@ def test_a_configuration_or_catalog_that_cannot_be_read_completes_nothing(
         b'[{"name": "x", "inputSchema": {"properties": {"a": 1}}}]',
     ):
         catalogs.remember("graphiti", damaged)
-        assert isinstance(candidates("headgate call graphiti x "), list)
-    monkeypatch.setenv("HEADGATE_STATE_DIR", str(known / "headgate.yaml" / "no"))
+        assert isinstance(candidates("brimgate call graphiti x "), list)
+    monkeypatch.setenv("BRIMGATE_STATE_DIR", str(known / "brimgate.yaml" / "no"))
     catalogs.remember("graphiti", b"[]")
-    assert candidates("headgate call graphiti ") == []
+    assert candidates("brimgate call graphiti ") == []
 
 
 @pytest.fixture
@@ -95,18 +95,18 @@ def complete(known: Path) -> Any:
         pytest.skip("bash is not installed")
     folder = known / "bin"
     folder.mkdir()
-    command = folder / "headgate"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m headgate "$@"\n')
+    command = folder / "brimgate"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m brimgate "$@"\n')
     command.chmod(0o755)
     environment = os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"}
 
     def ask(line: str) -> list[str]:
         script = """
-        eval "$(headgate completion bash)"
-        complete -p headgate >/dev/null || exit 9
+        eval "$(brimgate completion bash)"
+        complete -p brimgate >/dev/null || exit 9
         COMP_LINE="$1" COMP_POINT=${#1}
         compopt() { :; }
-        _headgate
+        _brimgate
         [ ${#COMPREPLY[@]} -eq 0 ] || printf '%s\\n' "${COMPREPLY[@]}"
         """
         done = subprocess.run(
@@ -124,12 +124,12 @@ def complete(known: Path) -> Any:
 
 
 def test_bash_completes_commands_servers_tools_and_parameters(complete: Any) -> None:
-    assert complete("headgate comp") == ["completion"]
-    assert complete("headgate call g") == ["graphiti"]
-    assert complete("headgate call graphiti search_n") == ["search_nodes"]
-    assert complete("headgate call graphiti search_nodes qu") == ["query="]
+    assert complete("brimgate comp") == ["completion"]
+    assert complete("brimgate call g") == ["graphiti"]
+    assert complete("brimgate call graphiti search_n") == ["search_nodes"]
+    assert complete("brimgate call graphiti search_nodes qu") == ["query="]
     # Bash takes = for the end of a word: only what follows it is put in.
-    assert complete("headgate call graphiti search_nodes source=j") == ["json"]
+    assert complete("brimgate call graphiti search_nodes source=j") == ["json"]
 
 
 def test_bash_itself_puts_the_word_in_when_tab_is_pressed(complete: Any, known: Path) -> None:
@@ -144,9 +144,9 @@ def test_bash_itself_puts_the_word_in_when_tab_is_pressed(complete: Any, known: 
     )  # fmt: skip
     os.close(terminal)
     try:
-        os.write(controller, b'eval "$(headgate completion bash)"; echo re""ady\n')
+        os.write(controller, b'eval "$(brimgate completion bash)"; echo re""ady\n')
         _read_until(controller, b"ready")
-        os.write(controller, b"headgate call graphiti get_st\t")
+        os.write(controller, b"brimgate call graphiti get_st\t")
         _read_until(controller, b"get_status")
     finally:
         bash.kill()

@@ -16,8 +16,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from headgate.cli.tour.stage import Stage, broken, cut, pieces
-from headgate.cli.tour.walking import Walk
+from brimgate.cli.tour.stage import Stage, broken, cut, pieces
+from brimgate.cli.tour.walking import Walk
 
 PATIENCE_SECONDS = 120
 HINT = "any key: go on"
@@ -26,13 +26,13 @@ TABLE_ROW = re.compile(
     r"^(\w+) +([\d,]+) +([\d,]+) +(\d+)% +([\d,]+) +(\d+) repl(?:y|ies), exact$", re.MULTILINE
 )
 PLAIN = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
-COMMAND = (sys.executable, "-m", "headgate", "demo")
+COMMAND = (sys.executable, "-m", "brimgate", "demo")
 
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
     """Also one in which somebody has set us up for work of their own."""
-    own = {"HEADGATE_STATE_DIR": str(tmp_path / "state"), "HEADGATE_OUTPUT_TOKEN_THRESHOLD": "1000000"}
+    own = {"BRIMGATE_STATE_DIR": str(tmp_path / "state"), "BRIMGATE_OUTPUT_TOKEN_THRESHOLD": "1000000"}
     return PLAIN | own
 
 
@@ -40,8 +40,8 @@ def environment(tmp_path: Path) -> dict[str, str]:
 def tour(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
     """In such an environment: it must be the same whatever is configured."""
     own = {
-        "HEADGATE_STATE_DIR": str(tmp_path_factory.mktemp("state")),
-        "HEADGATE_OUTPUT_TOKEN_THRESHOLD": "1000000",
+        "BRIMGATE_STATE_DIR": str(tmp_path_factory.mktemp("state")),
+        "BRIMGATE_OUTPUT_TOKEN_THRESHOLD": "1000000",
     }
     return subprocess.run(
         COMMAND, capture_output=True, encoding="utf-8", env=PLAIN | own, timeout=PATIENCE_SECONDS, check=False
@@ -89,7 +89,7 @@ def test_every_walk_comes_back_exact_and_large_answers_are_kept_small(
 def test_the_command_for_a_shell_was_run(tour: subprocess.CompletedProcess[str]) -> None:
     _, told = tour.stdout.split("6  From a shell")
     assert "call search_nodes 'nightly backup'" in told
-    assert re.search(r"│ headgate: search_nodes: .* tokens", told)
+    assert re.search(r"│ brimgate: search_nodes: .* tokens", told)
 
 
 def test_it_can_be_served_to_clients_until_it_is_interrupted() -> None:
@@ -165,7 +165,7 @@ def open_terminal(environment: dict[str, str]) -> Iterator[Callable[..., Termina
     opened: list[Terminal] = []
 
     def start(**more: str) -> Terminal:
-        opened.append(Terminal(environment | more, f"headgate-test-{os.getpid()}-{len(opened)}"))
+        opened.append(Terminal(environment | more, f"brimgate-test-{os.getpid()}-{len(opened)}"))
         return opened[-1]
 
     yield start

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from headgate.engine.rebuild import Rebuilder, next_on_walk
-from headgate.engine.reply import Reply
-from headgate.testing.graph import Graph
+from brimgate.engine.rebuild import Rebuilder, next_on_walk
+from brimgate.engine.reply import Reply
+from brimgate.testing.graph import Graph
 from tests.relay.rawclient import RawClient
 
 PATIENCE = 120
 SIZE = ("--nodes", "400", "--facts", "500", "--episodes", "120")
-SERVER = [sys.executable, "-m", "headgate.testing.graph", *SIZE]
+SERVER = [sys.executable, "-m", "brimgate.testing.graph", *SIZE]
 SHORT = r"#[0-9a-f]{8}"
 
 
@@ -31,15 +31,15 @@ def graph() -> Iterator[Graph]:
 
 
 class Shell:
-    """`headgate` with a state folder of its own."""
+    """`brimgate` with a state folder of its own."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        known = {name: value for name, value in os.environ.items() if not name.startswith("HEADGATE_")}
-        self.environment = known | {"HEADGATE_STATE_DIR": str(folder / "state")}
+        known = {name: value for name, value in os.environ.items() if not name.startswith("BRIMGATE_")}
+        self.environment = known | {"BRIMGATE_STATE_DIR": str(folder / "state")}
 
     def run(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        command = [sys.executable, "-m", "headgate", *arguments]
+        command = [sys.executable, "-m", "brimgate", *arguments]
         return subprocess.run(
             command, capture_output=True, text=True, encoding="utf-8", env=self.environment, cwd=self.folder,
             stdin=subprocess.DEVNULL, timeout=PATIENCE, check=False,
@@ -109,7 +109,7 @@ def test_json_is_the_whole_answer_and_raw_the_result_as_it_came(shell: Shell, gr
 def test_an_error_that_comes_as_a_success_ends_in_1_on_stderr(shell: Shell) -> None:
     done = shell.call("search_nodes", "team", server=("--not-initialized",))
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "headgate: search_nodes failed: Graphiti service not initialized\n"
+    assert done.stderr == "brimgate: search_nodes failed: Graphiti service not initialized\n"
     as_json = shell.call("search_nodes", "team", "--json", server=("--not-initialized",))
     assert as_json.returncode == 1
     assert json.loads(as_json.stdout) == {"error": "Graphiti service not initialized"}
@@ -192,14 +192,14 @@ def test_metrics_are_told_and_written_down_in_the_names_of_the_brief(shell: Shel
 def test_a_large_answer_goes_on_in_the_same_words_in_another_process(shell: Shell, graph: Graph) -> None:
     first = shell.answer("search_nodes", "the of in", "90", "--budget", "1800")
     nodes = graph.call("search_nodes", {"query": "the of in", "max_nodes": 90})["nodes"]
-    assert first.startswith("[headgate] view, items 1-") and f"Found {len(nodes)} entities" in first
+    assert first.startswith("[brimgate] view, items 1-") and f"Found {len(nodes)} entities" in first
     seen, printed = 0, first
     while True:
         shown = re.findall(r"^(\d+)\. ", printed, re.MULTILINE)
         assert [int(one) for one in shown] == list(range(seen + 1, seen + 1 + len(shown))) and shown
         assert all(nodes[int(one) - 1]["summary"] in printed for one in shown)
         seen += len(shown)
-        cursor = re.search(r"more: headgate read (\S+?),", printed)
+        cursor = re.search(r"more: brimgate read (\S+?),", printed)
         if cursor is None:
             break
         going_on = shell.run("read", cursor[1], "--budget", "1800")
@@ -219,15 +219,15 @@ def test_over_http_by_its_name_in_the_configuration(shell: Shell, tmp_path: Path
             said = server.stderr.readline()
             url = said.removeprefix("listening on ").strip()
             assert url.startswith("http://127.0.0.1:"), said
-            (tmp_path / "headgate.yaml").write_text(f"upstreams: {{graphiti: {{url: {url!r}}}}}\n")
-            options = ("call", "--config", "headgate.yaml", "graphiti")
+            (tmp_path / "brimgate.yaml").write_text(f"upstreams: {{graphiti: {{url: {url!r}}}}}\n")
+            options = ("call", "--config", "brimgate.yaml", "graphiti")
             found = shell.run(*options, "search_nodes", "team", "10")
             assert found.returncode == 0 and found.stdout.startswith('Found 10 entities for "team":\n'), (
                 found.stderr
             )
             by_url = shell.run("call", url, "search_nodes", "team", "10")
             assert by_url.stdout == found.stdout
-            completed = shell.run("completion", "--line", "headgate call graphiti search_n")
+            completed = shell.run("completion", "--line", "brimgate call graphiti search_n")
             assert completed.stdout == "search_nodes\n"
         finally:
             server.terminate()
@@ -237,8 +237,8 @@ def test_over_http_by_its_name_in_the_configuration(shell: Shell, tmp_path: Path
 
 
 def relayed(*options: str, server: tuple[str, ...] = ()) -> RawClient:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("HEADGATE_")}
-    command = [sys.executable, "-m", "headgate", "run", *options, "--", *SERVER, *server]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("BRIMGATE_")}
+    command = [sys.executable, "-m", "brimgate", "run", *options, "--", *SERVER, *server]
     return RawClient(command, env=environment)
 
 
@@ -254,31 +254,31 @@ def test_in_the_relay_ids_are_whole_and_times_absolute(graph: Graph) -> None:
     notice, worded = (block["text"] for block in got["content"])
     assert got["content"] == again["content"], "the same answer gives the same bytes"
     assert "structuredContent" not in got
-    assert notice.startswith("[headgate] view, items 1-10 of 10 · ")
+    assert notice.startswith("[brimgate] view, items 1-10 of 10 · ")
     assert worded.startswith('Found 10 entities for "team":\n1. ')
     nodes = graph.call("search_nodes", {"query": "team", "max_nodes": 10})["nodes"]
     assert all(f"#{node['uuid']}" in worded and node["summary"] in worded for node in nodes)
     assert "ago" not in re.sub(r"- .*? #", "", worded)
-    assert got["_meta"]["headgate/result"]["derived"] is True
+    assert got["_meta"]["brimgate/result"]["derived"] is True
 
 
 def test_in_the_relay_everything_as_it_came_is_one_cursor_away(graph: Graph) -> None:
     with relayed("--pack", "graphiti", "--budget", "1200") as client:
         client.greet()
         got = result_of(client, "search_memory_facts", query="the of", max_facts=200)
-        record = got["_meta"]["headgate/result"]
+        record = got["_meta"]["brimgate/result"]
         total = record["total"]["items"]
         assert (
             record["shown"]["items"] < total and f"Found {total} relationships" in got["content"][1]["text"]
         )
-        following = result_of(client, "headgate_read", cursor=record["nextCursor"])
+        following = result_of(client, "brimgate_read", cursor=record["nextCursor"])
         first = record["shown"]["items"] + 1
         assert f"\n{first}. [" in "\n" + following["content"][1]["text"]
         rebuilder, cursor = Rebuilder(), record["detailsAvailable"]["cursor"]
         while cursor:
-            part = result_of(client, "headgate_read", cursor=cursor)
+            part = result_of(client, "brimgate_read", cursor=cursor)
             texts = [block["text"] for block in part["content"]]
-            reply = Reply.from_wire(texts[0], texts[1], part["_meta"]["headgate/result"])
+            reply = Reply.from_wire(texts[0], texts[1], part["_meta"]["brimgate/result"])
             rebuilder.feed(reply)
             cursor = next_on_walk(reply)
     facts = graph.call("search_memory_facts", {"query": "the of", "max_facts": 200})
@@ -320,14 +320,14 @@ def test_without_the_words_of_its_pack_a_tool_that_destroys_still_asks(shell: Sh
 
 
 def test_a_server_and_a_command_at_once_are_refused(shell: Shell, tmp_path: Path) -> None:
-    (tmp_path / "headgate.yaml").write_text("upstreams: {graphiti: {command: x}}\n")
-    both = shell.run("call", "--config", "headgate.yaml", "graphiti", "get_status", "--", *SERVER)
+    (tmp_path / "brimgate.yaml").write_text("upstreams: {graphiti: {command: x}}\n")
+    both = shell.run("call", "--config", "brimgate.yaml", "graphiti", "get_status", "--", *SERVER)
     assert both.returncode == 2 and "either graphiti or a command behind --, not both" in both.stderr
 
 
 def test_read_knows_the_sections_of_the_pack(shell: Shell) -> None:
     first = shell.answer("search_nodes", "the of in", "300", "--budget", "1500")
-    cursor = re.search(r"more: headgate read (\S+?),", first)
+    cursor = re.search(r"more: brimgate read (\S+?),", first)
     assert cursor
     picked = shell.run("read", cursor[1], "--fields", "origin", "--format", "json", "--limit", "2")
     assert '"created_at"' in picked.stdout and '"summary"' not in picked.stdout, picked.stdout

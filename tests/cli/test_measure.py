@@ -1,4 +1,4 @@
-"""`headgate measure` and `headgate packs`, as processes."""
+"""`brimgate measure` and `brimgate packs`, as processes."""
 
 import json
 import os
@@ -9,22 +9,22 @@ from xml.etree import ElementTree
 
 import pytest
 
-from headgate.cli.savings.measuring import Spread, Summary
-from headgate.cli.savings.metrics import Measurement, Sizes
+from brimgate.cli.savings.measuring import Spread, Summary
+from brimgate.cli.savings.metrics import Measurement, Sizes
 
 GRAPH = [
-    sys.executable, "-m", "headgate.testing.graph", "--nodes", "300", "--facts", "300", "--episodes", "60",
+    sys.executable, "-m", "brimgate.testing.graph", "--nodes", "300", "--facts", "300", "--episodes", "60",
 ]  # fmt: skip
 
 
-def headgate(folder: Path, *arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("HEADGATE_")}
+def brimgate(folder: Path, *arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("BRIMGATE_")}
     return subprocess.run(
-        [sys.executable, "-m", "headgate", *arguments],
+        [sys.executable, "-m", "brimgate", *arguments],
         capture_output=True,
         text=True,
         encoding="utf-8",
-        env=environment | {"HEADGATE_STATE_DIR": str(folder / "state")} | more,
+        env=environment | {"BRIMGATE_STATE_DIR": str(folder / "state")} | more,
         cwd=folder,
         timeout=120,
         check=False,
@@ -38,10 +38,10 @@ def recorded(folder: Path, *calls: dict[str, object]) -> str:
 
 
 def test_the_pack_meets_its_targets_on_its_own_samples(tmp_path: Path) -> None:
-    done = headgate(tmp_path, "measure")
+    done = brimgate(tmp_path, "measure")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "BELOW" not in done.stdout
-    told = json.loads(headgate(tmp_path, "measure", "--format", "json").stdout)
+    told = json.loads(brimgate(tmp_path, "measure", "--format", "json").stdout)
     assert told["pack"] == "graphiti" and told["family"] == "claude"
     operations = {one["operation"]: one for one in told["operations"]}
     assert {"search_nodes", "search_memory_facts", "get_episodes", "clear_graph"} <= set(operations)
@@ -57,18 +57,18 @@ def test_the_pack_meets_its_targets_on_its_own_samples(tmp_path: Path) -> None:
 def test_recorded_answers_are_measured_as_often_as_asked_and_below_target_exits_1(tmp_path: Path) -> None:
     long = {"message": "Nodes retrieved successfully", "nodes": [{"name": "N", "summary": "word " * 400}]}
     calls = recorded(tmp_path, {"tool": "search_nodes", "arguments": {"query": "x"}, "answer": long})
-    done = headgate(tmp_path, "measure", "--calls", calls, "--runs", "3", "--format", "json")
+    done = brimgate(tmp_path, "measure", "--calls", calls, "--runs", "3", "--format", "json")
     assert done.returncode == 1
     assert "below target: search_nodes" in done.stderr
     [operation] = json.loads(done.stdout)["operations"]
     assert operation["runs"] == 3 and not operation["meetsTarget"]
-    assert "BELOW TARGET" in headgate(tmp_path, "measure", "--calls", calls).stdout
+    assert "BELOW TARGET" in brimgate(tmp_path, "measure", "--calls", calls).stdout
 
 
 def test_live_calls_are_made_on_a_real_server_and_nothing_is_changed_there(tmp_path: Path) -> None:
     database = tmp_path / "graph.db"
     server = [*GRAPH, "--database", str(database)]
-    done = headgate(tmp_path, "measure", "--runs", "2", "--format", "json", "--", *server)
+    done = brimgate(tmp_path, "measure", "--runs", "2", "--format", "json", "--", *server)
     told = json.loads(done.stdout)
     operations = {one["operation"] for one in told["operations"]}
     assert {"search_nodes", "search_memory_facts", "get_episodes", "get_status"} <= operations
@@ -77,7 +77,7 @@ def test_live_calls_are_made_on_a_real_server_and_nothing_is_changed_there(tmp_p
     assert "get_entity_edge" not in operations
     assert "the ids of the samples are of another server: " in done.stderr
     assert "get_entity_edge" in done.stderr
-    left = headgate(tmp_path, "call", "get_episodes", "max_episodes=100", "--json", "--", *server)
+    left = brimgate(tmp_path, "call", "get_episodes", "max_episodes=100", "--json", "--", *server)
     assert len(json.loads(left.stdout)["episodes"]) > 40
 
 
@@ -91,14 +91,14 @@ def test_answers_that_tell_of_a_failure_are_left_out(tmp_path: Path) -> None:
         {"tool": "search_nodes", "answer": good},
         {"tool": "get_entity_edge", "arguments": {"uuid": "x"}, "answer": {"error": "no such edge"}},
     )
-    done = headgate(tmp_path, "measure", "--calls", calls, "--format", "json")
+    done = brimgate(tmp_path, "measure", "--calls", calls, "--format", "json")
     assert [one["operation"] for one in json.loads(done.stdout)["operations"]] == ["search_nodes"]
     assert "get_entity_edge answers with an error and is left out: no such edge" in done.stderr
 
 
 def test_nothing_to_measure_is_no_success(tmp_path: Path) -> None:
     calls = recorded(tmp_path, {"tool": "search_nodes", "answer": {"error": "down"}})
-    done = headgate(tmp_path, "measure", "--calls", calls)
+    done = brimgate(tmp_path, "measure", "--calls", calls)
     assert done.returncode == 2 and "nothing could be measured" in done.stderr
 
 
@@ -108,22 +108,22 @@ def test_a_tool_that_refuses_live_is_left_out_and_the_others_measured(tmp_path: 
         {"tool": "search_nodes", "arguments": {"max_nodes": 3}},
         {"tool": "search_memory_facts", "arguments": {"query": "the", "max_facts": 3}},
     )
-    done = headgate(tmp_path, "measure", "--calls", calls, "--runs", "1", "--format", "json", "--", *GRAPH)
+    done = brimgate(tmp_path, "measure", "--calls", calls, "--runs", "1", "--format", "json", "--", *GRAPH)
     assert [one["operation"] for one in json.loads(done.stdout)["operations"]] == ["search_memory_facts"]
     assert "search_nodes answers with an error and is left out" in done.stderr
 
 
 def test_live_calls_of_a_file_that_change_something_want_force(tmp_path: Path) -> None:
     calls = recorded(tmp_path, {"tool": "clear_graph", "arguments": {}})
-    refused = headgate(tmp_path, "measure", "--calls", calls, "--", *GRAPH)
+    refused = brimgate(tmp_path, "measure", "--calls", calls, "--", *GRAPH)
     assert refused.returncode == 2 and "clear_graph may change something: --force" in refused.stderr
-    forced = headgate(tmp_path, "measure", "--calls", calls, "--force", "--runs", "1", "--", *GRAPH)
+    forced = brimgate(tmp_path, "measure", "--calls", calls, "--force", "--runs", "1", "--", *GRAPH)
     assert forced.returncode == 0, forced.stderr
 
 
 def test_the_chart_is_an_svg_with_a_bar_for_each_measure(tmp_path: Path) -> None:
     path = tmp_path / "savings.svg"
-    done = headgate(tmp_path, "measure", "--format", "svg", "--output", str(path))
+    done = brimgate(tmp_path, "measure", "--format", "svg", "--output", str(path))
     assert done.returncode == 0 and done.stdout == ""
     root = ElementTree.parse(path).getroot()  # noqa: S314  # our own
     namespace = "{http://www.w3.org/2000/svg}"
@@ -149,16 +149,16 @@ def test_a_file_of_calls_that_cannot_be_used_says_where_and_why(
     tmp_path: Path, text: str, complaint: str
 ) -> None:
     (tmp_path / "calls.jsonl").write_text(text)
-    done = headgate(tmp_path, "measure", "--calls", "calls.jsonl")
+    done = brimgate(tmp_path, "measure", "--calls", "calls.jsonl")
     assert done.returncode == 2 and complaint in done.stderr and "Traceback" not in done.stderr
 
 
 def test_other_wrong_usage_of_measure(tmp_path: Path) -> None:
-    assert "there is no pack nobodys" in headgate(tmp_path, "measure", "--pack", "nobodys").stderr
-    assert headgate(tmp_path, "measure", "--runs", "0").returncode == 2
-    assert "No such file" in headgate(tmp_path, "measure", "--calls", "missing.jsonl").stderr
-    server = [sys.executable, "-m", "headgate.testing.demo_server"]
-    assert "no pack recognises this server" in headgate(tmp_path, "measure", "--", *server).stderr
+    assert "there is no pack nobodys" in brimgate(tmp_path, "measure", "--pack", "nobodys").stderr
+    assert brimgate(tmp_path, "measure", "--runs", "0").returncode == 2
+    assert "No such file" in brimgate(tmp_path, "measure", "--calls", "missing.jsonl").stderr
+    server = [sys.executable, "-m", "brimgate.testing.demo_server"]
+    assert "no pack recognises this server" in brimgate(tmp_path, "measure", "--", *server).stderr
 
 
 def test_a_single_run_has_no_spread() -> None:
@@ -176,16 +176,16 @@ def test_a_target_is_met_only_in_bytes_and_in_tokens() -> None:
 
 
 def test_packs_lists_what_is_installed_and_tells_all_about_one(tmp_path: Path) -> None:
-    listed = headgate(tmp_path, "packs")
+    listed = brimgate(tmp_path, "packs")
     assert listed.returncode == 0 and listed.stdout.startswith("graphiti  ")
-    told = headgate(tmp_path, "packs", "graphiti").stdout
+    told = brimgate(tmp_path, "packs", "graphiti").stdout
     assert "clear_graph" in told and "asks for --force" in told and "compact: always" in told
-    record = json.loads(headgate(tmp_path, "packs", "graphiti", "--json").stdout)
+    record = json.loads(brimgate(tmp_path, "packs", "graphiti", "--json").stdout)
     assert record["tools"]["delete_episode"] == {
         "formatter": True, "targetPercent": 25, "destructive": True, "references": ["uuid"],
     }  # fmt: skip
     assert record["files"] == ["rules.yaml", "samples.jsonl"]
-    unknown = headgate(tmp_path, "packs", "nobodys")
+    unknown = brimgate(tmp_path, "packs", "nobodys")
     assert unknown.returncode == 2 and "installed: graphiti" in unknown.stderr
 
 
@@ -193,8 +193,8 @@ def test_a_pack_that_cannot_be_loaded_is_told_of_beside_the_others(tmp_path: Pat
     info = tmp_path / "broken-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[headgate.packs]\nbroken = nowhere_to_be_found:PACK\n")
-    done = headgate(tmp_path, "packs", PYTHONPATH=str(tmp_path))
+    (info / "entry_points.txt").write_text("[brimgate.packs]\nbroken = nowhere_to_be_found:PACK\n")
+    done = brimgate(tmp_path, "packs", PYTHONPATH=str(tmp_path))
     assert done.returncode == 1
     assert (
         "graphiti" in done.stdout

@@ -1,4 +1,4 @@
-"""`headgate tools` as a user has it."""
+"""`brimgate tools` as a user has it."""
 
 import json
 import re
@@ -25,7 +25,7 @@ def test_one_tool_is_described_with_an_example_that_runs(run: Run) -> None:
     described = run("tools", "search_knowledge", "--", *DEMO).stdout.decode()
     assert "  query  string, required\n      Words to look for.\n" in described
     assert "  max_nodes  integer\n" in described
-    example = re.search(r"example:\n  headgate (.*) -- ", described)
+    example = re.search(r"example:\n  brimgate (.*) -- ", described)
     assert example and example[1] == "call search_knowledge query=TEXT"
     assert run(*example[1].split(), "--", *DEMO).returncode == 0
 
@@ -58,7 +58,7 @@ def test_what_is_known_of_a_nasty_schema_is_told(run: Run, journal: Journal) -> 
 
 def test_a_destructive_tool_is_described_as_such(run: Run, journal: Journal) -> None:
     shown = run("tools", "wipe", *journal.behind()).stdout.decode()
-    assert "destroys something" in shown and "headgate call wipe --force -- " in shown
+    assert "destroys something" in shown and "brimgate call wipe --force -- " in shown
 
 
 def test_a_secret_in_the_command_is_not_repeated(run: Run, journal: Journal) -> None:
@@ -71,8 +71,8 @@ def test_the_tools_of_a_server_at_a_url_or_in_a_file_are_listed(
 ) -> None:
     url = f"http://127.0.0.1:{gateway.port}/mcp"
     assert b"get_booking(id)\n" in run("tools", url).stdout
-    assert f"headgate call {url} get_booking id=".encode() in run("tools", url, "get_booking").stdout
-    config = tmp_path / "headgate.yaml"
+    assert f"brimgate call {url} get_booking id=".encode() in run("tools", url, "get_booking").stdout
+    config = tmp_path / "brimgate.yaml"
     config.write_text(json.dumps({"upstreams": {"web": {"url": url}}}))
     assert b"get_booking(id)\n" in run("tools", "web", "--config", str(config)).stdout
 

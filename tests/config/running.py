@@ -1,4 +1,4 @@
-"""Headgate with a configuration: without I/O, as a process, and as the command that checks it."""
+"""Brimgate with a configuration: without I/O, as a process, and as the command that checks it."""
 
 import json
 import os
@@ -7,21 +7,21 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from headgate.config import Config, load
-from headgate.config.policies import make_rules
+from brimgate.config import Config, load
+from brimgate.config.policies import make_rules
 from tests.relay.conversation import Conversation
 from tests.relay.rawclient import PATIENCE, RawClient
 
 SERVER = [sys.executable, str(Path(__file__).parents[1] / "relay" / "faulty_server.py")]
-HEADGATE = [sys.executable, "-m", "headgate"]
+BRIMGATE = [sys.executable, "-m", "brimgate"]
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Ours, without what would change Headgate."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("HEADGATE_")} | more
+    """Ours, without what would change Brimgate."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("BRIMGATE_")} | more
 
 
-def configured(folder: Path, text: str, name: str = "headgate.yaml") -> Config:
+def configured(folder: Path, text: str, name: str = "brimgate.yaml") -> Config:
     path = folder / name
     path.write_text(text, encoding="utf-8")
     return load(path, environment={})
@@ -40,10 +40,10 @@ def protection(folder: Path, text: str) -> Conversation:
 
 
 def gateway(*options: str, command: list[str] | None = None, **settings: Any) -> RawClient:
-    """`headgate run` as a process, in front of the faulty server unless told otherwise."""
+    """`brimgate run` as a process, in front of the faulty server unless told otherwise."""
     behind = ["--", *(SERVER if command is None else command)] if command != [] else []
     env = settings.pop("env", {})
-    return RawClient([*HEADGATE, "run", *options, *behind], env=environment(**env), **settings)
+    return RawClient([*BRIMGATE, "run", *options, *behind], env=environment(**env), **settings)
 
 
 def upstream_yaml(**keys: Any) -> str:
@@ -53,9 +53,9 @@ def upstream_yaml(**keys: Any) -> str:
 
 
 def check(*arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
-    """`headgate check` as a process."""
+    """`brimgate check` as a process."""
     return subprocess.run(
-        [*HEADGATE, "check", *arguments],
+        [*BRIMGATE, "check", *arguments],
         capture_output=True,
         text=True,
         encoding="utf-8",

@@ -1,4 +1,4 @@
-"""`headgate check`, and what is shown of a configuration: all of it, and no secret."""
+"""`brimgate check`, and what is shown of a configuration: all of it, and no secret."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 
-from headgate.config import Config, ContextProtection, Override, Upstream, load_file, parse
-from headgate.config.secrets import MASK, masked_arguments
-from headgate.config.showing import difference, effective, needs_restart, without_secrets
+from brimgate.config import Config, ContextProtection, Override, Upstream, load_file, parse
+from brimgate.config.secrets import MASK, masked_arguments
+from brimgate.config.showing import difference, effective, needs_restart, without_secrets
 from tests.config.running import check
 from tests.config.strategies import configs
 from tests.config.test_keys import BRIEF
@@ -59,8 +59,8 @@ def test_another_order_of_patterns_is_a_difference_as_the_later_wins() -> None:
 def test_check_prints_what_is_in_force_as_a_file_and_says_that_it_is_valid(tmp_path: Path) -> None:
     path, again = tmp_path / "f.yaml", tmp_path / "again.yaml"
     path.write_text(BRIEF)
-    done = check(str(path), HEADGATE_ROLLOUT="40")
-    assert (done.returncode, done.stderr) == (0, f"headgate: {path}: valid\n")
+    done = check(str(path), BRIMGATE_ROLLOUT="40")
+    assert (done.returncode, done.stderr) == (0, f"brimgate: {path}: valid\n")
     again.write_text(done.stdout)
     config = load_file(path)
     assert load_file(again) == replace(
@@ -72,9 +72,9 @@ def test_check_prints_what_is_in_force_as_a_file_and_says_that_it_is_valid(tmp_p
 def test_check_without_a_file_takes_the_variable_or_the_defaults(tmp_path: Path) -> None:
     path = tmp_path / "f.yaml"
     path.write_text("context_protection: {rollout: 40}")
-    assert "  rollout: 40\n" in check(HEADGATE_CONFIG=str(path)).stdout
+    assert "  rollout: 40\n" in check(BRIMGATE_CONFIG=str(path)).stdout
     nothing = check()
-    assert (nothing.returncode, nothing.stderr) == (0, "headgate: the defaults: valid\n")
+    assert (nothing.returncode, nothing.stderr) == (0, "brimgate: the defaults: valid\n")
     assert parse(nothing.stdout.encode(), "f") == Config()
 
 
@@ -84,11 +84,11 @@ def test_check_refuses_a_wrong_file_with_every_mistake_and_prints_nothing(tmp_pa
     done = check(str(path))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.splitlines() == [
-        f"headgate: {path}:1: mode: must be one of production, development, not 'x'",
+        f"brimgate: {path}:1: mode: must be one of production, development, not 'x'",
         f"{path}:3: tools.a.page_size: must be a whole number of at least 1, not 0",
     ]
     assert check(str(tmp_path / "nowhere.yaml")).returncode == 2
-    assert check(HEADGATE_ROLLOUT="x").returncode == 2
+    assert check(BRIMGATE_ROLLOUT="x").returncode == 2
 
 
 def test_check_against_another_file_shows_what_changes(tmp_path: Path) -> None:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from headgate.config import Config, ContextProtection, Override, Upstream, load, parse
-from headgate.config.options import keys_of
-from headgate.documents import MAX_BYTES, MAX_DEPTH, MAX_VALUES
-from headgate.errors import ConfigError
-from tests.config.running import HEADGATE, environment
+from brimgate.config import Config, ContextProtection, Override, Upstream, load, parse
+from brimgate.config.options import keys_of
+from brimgate.documents import MAX_BYTES, MAX_DEPTH, MAX_VALUES
+from brimgate.errors import ConfigError
+from tests.config.running import BRIMGATE, environment
 from tests.config.strategies import almost_files
 
 
@@ -251,7 +251,7 @@ def test_of_very_many_mistakes_the_first_are_told_and_the_rest_are_counted() -> 
 
 
 def test_a_key_of_any_size_or_kind_cannot_flood_or_forge_a_message() -> None:
-    told = complaint(f'"{"x" * 900}": 1\n"a\\nheadgate: INFO all is well\\x1b[2J": 2\n')
+    told = complaint(f'"{"x" * 900}": 1\n"a\\nbrimgate: INFO all is well\\x1b[2J": 2\n')
     assert len(told.splitlines()) == 2 and len(told) < 1_200 and "\x1b" not in told
 
 
@@ -304,7 +304,7 @@ def test_aliases_that_stand_for_aliases_cost_no_memory(data: bytes, says: str) -
     """In a process of its own that may not have more than 1 GB of addresses."""
     program = (
         "import sys, resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
-        "from headgate.config import parse; from headgate.errors import ConfigError\n"
+        "from brimgate.config import parse; from brimgate.errors import ConfigError\n"
         "try: parse(sys.stdin.buffer.read(), 'f.yaml')\n"
         "except ConfigError as error: print(str(error)[:300])\n"
     )
@@ -407,12 +407,12 @@ def test_yaml_with_the_right_words_at_any_place_is_read_or_refused_with_its_plac
 
 
 def test_run_refuses_a_wrong_file_before_it_starts_anything(tmp_path: Path) -> None:
-    path = tmp_path / "headgate.yaml"
+    path = tmp_path / "brimgate.yaml"
     path.write_text("tools:\n  x:\n    page_size: 0\n")
     marker = tmp_path / "started"
     command = [sys.executable, "-c", f"open({str(marker)!r}, 'w')"]
     done = subprocess.run(
-        [*HEADGATE, "run", "--config", str(path), "--", *command],
+        [*BRIMGATE, "run", "--config", str(path), "--", *command],
         capture_output=True,
         text=True,
         env=environment(),
@@ -421,5 +421,5 @@ def test_run_refuses_a_wrong_file_before_it_starts_anything(tmp_path: Path) -> N
     )
     assert done.returncode == 2 and not marker.exists()
     assert (
-        done.stderr == f"headgate: {path}:3: tools.x.page_size: must be a whole number of at least 1, not 0\n"
+        done.stderr == f"brimgate: {path}:3: tools.x.page_size: must be a whole number of at least 1, not 0\n"
     )

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from headgate.config import Config, ContextProtection, Override, Upstream
-from headgate.config.declarations import Server
-from headgate.config.endpoints import endpoint_rules
-from headgate.config.options import keys_of
-from headgate.engine.tokens import Estimator
-from headgate.errors import ConfigError
-from headgate.testing.hostaway import sandbox
-from tests.config.running import HEADGATE, configured, environment, gateway, protection, talk, upstream_yaml
+from brimgate.config import Config, ContextProtection, Override, Upstream
+from brimgate.config.declarations import Server
+from brimgate.config.endpoints import endpoint_rules
+from brimgate.config.options import keys_of
+from brimgate.engine.tokens import Estimator
+from brimgate.errors import ConfigError
+from brimgate.testing.hostaway import sandbox
+from tests.config.running import BRIMGATE, configured, environment, gateway, protection, talk, upstream_yaml
 from tests.hostaway.asking import SMALL
 from tests.http.test_serving_keys import CASES as SERVING_CASES
 from tests.relay.conversation import Conversation, cost, record_of, texts
@@ -407,7 +407,7 @@ def _(folder: Path) -> None:
 @case("Override.hidden")
 def _(folder: Path) -> None:
     talking = protection(folder, "tools: {tool: {hidden: true}}")
-    assert set(listed(talking)) == {"headgate_read"}
+    assert set(listed(talking)) == {"brimgate_read"}
     onward, [refusal] = talking.client(
         b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tool","arguments":{}}}'
     )
@@ -424,7 +424,7 @@ def _(folder: Path) -> None:
 
 
 def _environment(folder: Path, **keys: Any) -> dict[str, Any]:
-    path = folder / "headgate.yaml"
+    path = folder / "brimgate.yaml"
     path.write_text(upstream_yaml(**keys))
     with gateway("--config", str(path), command=[], cwd=folder) as client:
         client.greet()
@@ -433,7 +433,7 @@ def _environment(folder: Path, **keys: Any) -> dict[str, Any]:
 
 @case("Upstream.command")
 def _(folder: Path) -> None:
-    path = folder / "headgate.yaml"
+    path = folder / "brimgate.yaml"
     path.write_text("upstreams: {faulty: {command: /nonexistent/server}}\n")
     with gateway("--config", str(path), command=[]) as client:
         assert "/nonexistent/server" in client.wait_for_log("upstream_lost")
@@ -441,7 +441,7 @@ def _(folder: Path) -> None:
 
 @case("Upstream.args")
 def _(folder: Path) -> None:
-    path = folder / "headgate.yaml"
+    path = folder / "brimgate.yaml"
     path.write_text(upstream_yaml(args=["-c", "import sys; sys.stderr.write(sys.argv[1])", "argument one"]))
     with gateway("--config", str(path), command=[]) as client:
         assert client.wait_for_log("argument one") == "[faulty] argument one"
@@ -486,11 +486,11 @@ def _(folder: Path) -> None:
     (folder / "api.yaml").write_text(
         "{name: a, base_url: 'http://127.0.0.1:9', tools: {look: {path: /look}}}"
     )
-    (folder / "headgate.yaml").write_text(json.dumps({"upstreams": {"a": {"api": str(folder / "api.yaml")}}}))
-    with gateway("--config", str(folder / "headgate.yaml"), command=[]) as client:
+    (folder / "brimgate.yaml").write_text(json.dumps({"upstreams": {"a": {"api": str(folder / "api.yaml")}}}))
+    with gateway("--config", str(folder / "brimgate.yaml"), command=[]) as client:
         client.greet()
         tools = client.request("tools/list")["result"]["tools"]
-        assert [tool["name"] for tool in tools] == ["look", "headgate_read"]
+        assert [tool["name"] for tool in tools] == ["look", "brimgate_read"]
     with pytest.raises(ConfigError, match=r"upstreams\.a\.api: is for a REST API"):
         configured(folder, "upstreams: {a: {command: x, api: y}}")
 
@@ -503,8 +503,8 @@ def _(folder: Path) -> None:
     with sandbox(**SMALL) as api:
         for address, says in (("", "cannot be reached"), (api.url, "not find")):
             one = {"api": str(folder / "api.yaml"), "base_url": address}
-            (folder / "headgate.yaml").write_text(json.dumps({"upstreams": {"a": one}}))
-            with gateway("--config", str(folder / "headgate.yaml"), command=[]) as client:
+            (folder / "brimgate.yaml").write_text(json.dumps({"upstreams": {"a": one}}))
+            with gateway("--config", str(folder / "brimgate.yaml"), command=[]) as client:
                 client.greet()
                 assert says in client.call("look")["result"]["content"][0]["text"]
     with pytest.raises(ConfigError, match=r"upstreams\.a\.base_url: must be http:// or https://"):
@@ -522,32 +522,32 @@ def _(folder: Path) -> None:
 
 
 def _run(folder: Path, text: str, *options: str, **settings: Any) -> Any:
-    path = folder / "headgate.yaml"
+    path = folder / "brimgate.yaml"
     path.write_text(text)
     return gateway("--config", str(path), *options, **settings)
 
 
 @case("Config.wrapper_log")
 def _(folder: Path) -> None:
-    """By `headgate call`, with a pack of somebody else's that fails."""
+    """By `brimgate call`, with a pack of somebody else's that fails."""
     info = folder / "failing-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: failing\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[headgate.packs]\nfailing = failing:PACK\n")
+    (info / "entry_points.txt").write_text("[brimgate.packs]\nfailing = failing:PACK\n")
     (folder / "failing.py").write_text(
-        "from headgate.packs import Pack, Tool\n"
+        "from brimgate.packs import Pack, Tool\n"
         "PACK = Pack('failing', 'fails', {'list_tasks': Tool(lambda answer, scene: answer['nothing'])})\n"
     )
-    config = folder / "headgate.yaml"
-    server = {"command": sys.executable, "args": ["-m", "headgate.testing.demo_server"], "pack": "failing"}
+    config = folder / "brimgate.yaml"
+    server = {"command": sys.executable, "args": ["-m", "brimgate.testing.demo_server"], "pack": "failing"}
     log = folder / "notes" / "formatters.log"
     config.write_text(json.dumps({"wrapper_log": str(log), "upstreams": {"demo": server}}))
-    state = {"HEADGATE_STATE_DIR": str(folder / "state"), "PYTHONPATH": str(folder)}
-    command = [*HEADGATE, "call", "--config", str(config), "demo", "list_tasks"]
+    state = {"BRIMGATE_STATE_DIR": str(folder / "state"), "PYTHONPATH": str(folder)}
+    command = [*BRIMGATE, "call", "--config", str(config), "demo", "list_tasks"]
     done = subprocess.run(
         command, capture_output=True, env=environment(**state), timeout=PATIENCE, check=True
     )
-    assert b"[headgate] items 1-" in done.stdout and b"the answer lacks 'nothing'" in done.stderr
+    assert b"[brimgate] items 1-" in done.stdout and b"the answer lacks 'nothing'" in done.stderr
     [line] = log.read_text("utf-8").splitlines()
     noted = json.loads(line)
     assert (noted["pack"], noted["operation"]) == ("failing", "list_tasks") and noted["inputBytes"] > 10_000

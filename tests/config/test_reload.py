@@ -14,7 +14,7 @@ from tests.config.running import SERVER, gateway, upstream_yaml
 from tests.relay.conversation import record_of
 from tests.relay.rawclient import RawClient
 
-RELOADS = int(os.environ.get("HEADGATE_RELOADS", "400"))
+RELOADS = int(os.environ.get("BRIMGATE_RELOADS", "400"))
 
 
 def sized(size: int | str, more: str = "") -> str:
@@ -198,7 +198,7 @@ def test_a_wrong_file_is_refused_with_its_line_and_key_and_the_one_before_stays(
         for number, (text, says) in enumerate(WRONG_FILES):
             path.write_text(text)
             line = awaited(client, "config_rejected")
-            assert line.startswith("headgate: ERROR config_rejected") and says in line
+            assert line.startswith("brimgate: ERROR config_rejected") and says in line
             assert shown(client) == 5 + number
             path.write_text(sized(6 + number))
             awaited(client, "config_reloaded")
@@ -245,7 +245,7 @@ def test_another_order_of_patterns_applies(tmp_path: Path) -> None:
 def test_environment_and_command_line_go_before_a_changed_file_too(tmp_path: Path) -> None:
     path = tmp_path / "f.yaml"
     path.write_text(sized(5))
-    with running(path, "--set", "default_page_size=9", env={"HEADGATE_ROLLOUT": "100"}) as client:
+    with running(path, "--set", "default_page_size=9", env={"BRIMGATE_ROLLOUT": "100"}) as client:
         path.write_text("context_protection: {default_page_size: 6, rollout: 0, chunk_size: 77}\n")
         line = awaited(client, "config_reloaded")
         assert "chunk_size: 200 → 77" in line and "page_size" not in line and "rollout" not in line

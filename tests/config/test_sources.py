@@ -7,12 +7,12 @@ from typing import Any, Literal, get_args, get_origin
 
 import pytest
 
-from headgate.config import Config, load
-from headgate.config.loading import OTHER_VARIABLES, unknown_variables, variables
-from headgate.config.options import Key
-from headgate.config.showing import written
-from headgate.errors import ConfigError
-from tests.config.running import HEADGATE, SERVER, check, environment, gateway
+from brimgate.config import Config, load
+from brimgate.config.loading import OTHER_VARIABLES, unknown_variables, variables
+from brimgate.config.options import Key
+from brimgate.config.showing import written
+from brimgate.errors import ConfigError
+from tests.config.running import BRIMGATE, SERVER, check, environment, gateway
 from tests.relay.conversation import record_of, texts
 from tests.relay.rawclient import PATIENCE
 
@@ -91,24 +91,24 @@ def test_a_bad_value_is_refused_by_the_name_of_its_source(key: Key) -> None:
 
 def test_all_bad_variables_are_told_at_once() -> None:
     with pytest.raises(ConfigError) as caught:
-        load(environment={"HEADGATE_MODE": "x", "HEADGATE_ROLLOUT": "101", "HEADGATE_CHUNK_SIZE": ""})
+        load(environment={"BRIMGATE_MODE": "x", "BRIMGATE_ROLLOUT": "101", "BRIMGATE_CHUNK_SIZE": ""})
     assert [line.split(":")[0] for line in str(caught.value).splitlines()] == [
-        "HEADGATE_MODE",
-        "HEADGATE_CHUNK_SIZE",
-        "HEADGATE_ROLLOUT",
+        "BRIMGATE_MODE",
+        "BRIMGATE_CHUNK_SIZE",
+        "BRIMGATE_ROLLOUT",
     ]
 
 
 def test_a_contradiction_is_told_by_the_source_that_brought_it(tmp_path: Path) -> None:
     path = tmp_path / "f.yaml"
     path.write_text("context_protection: {default_page_size: 40}")
-    with pytest.raises(ConfigError, match=r"^HEADGATE_DEFAULT_PAGE_SIZE: .*201 is more than max_page_size"):
-        load(path, environment={"HEADGATE_DEFAULT_PAGE_SIZE": "201"})
+    with pytest.raises(ConfigError, match=r"^BRIMGATE_DEFAULT_PAGE_SIZE: .*201 is more than max_page_size"):
+        load(path, environment={"BRIMGATE_DEFAULT_PAGE_SIZE": "201"})
     with pytest.raises(ConfigError, match=r"f\.yaml:1: .*40 is more than max_page_size \(30\)"):
-        load(path, environment={"HEADGATE_MAX_PAGE_SIZE": "30"})
+        load(path, environment={"BRIMGATE_MAX_PAGE_SIZE": "30"})
     with pytest.raises(ConfigError, match=r"^--set max_page_size: .*50 is more than max_page_size \(30\)"):
         load(environment={}, overrides={"max_page_size": "30"})
-    assert load(path, {"HEADGATE_MAX_PAGE_SIZE": "30"}, {"default_page_size": "20"})
+    assert load(path, {"BRIMGATE_MAX_PAGE_SIZE": "30"}, {"default_page_size": "20"})
 
 
 def test_an_unknown_key_on_the_command_line_is_an_error_with_a_suggestion() -> None:
@@ -120,8 +120,8 @@ def test_an_unknown_key_on_the_command_line_is_an_error_with_a_suggestion() -> N
 
 def test_variables_that_no_option_has_are_found_and_those_that_mean_something_else_are_not() -> None:
     known = dict.fromkeys([*ids, *OTHER_VARIABLES], "")
-    assert unknown_variables(known | {"HEADGATE_PAGESIZE": "5", "HEADGATES": "", "PATH": ""}) == [
-        "HEADGATE_PAGESIZE"
+    assert unknown_variables(known | {"BRIMGATE_PAGESIZE": "5", "BRIMGATES": "", "PATH": ""}) == [
+        "BRIMGATE_PAGESIZE"
     ]
 
 
@@ -136,8 +136,8 @@ def page(client: Any) -> dict[str, Any]:
 def test_a_running_relay_takes_the_file_then_the_environment_then_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "f.yaml"
     path.write_text("context_protection: {default_page_size: 3}")
-    variable = {"HEADGATE_DEFAULT_PAGE_SIZE": "4"}
-    with gateway(env={"HEADGATE_CONFIG": str(path)}) as client:
+    variable = {"BRIMGATE_DEFAULT_PAGE_SIZE": "4"}
+    with gateway(env={"BRIMGATE_CONFIG": str(path)}) as client:
         assert page(client)["shown"]["items"] == 3
     with gateway("--config", str(path), env=variable) as client:
         assert page(client)["shown"]["items"] == 4
@@ -147,11 +147,11 @@ def test_a_running_relay_takes_the_file_then_the_environment_then_the_command_li
 
 def test_options_with_names_of_their_own_go_before_the_environment() -> None:
     variables_ = {
-        "HEADGATE_MODEL": "claude-5",
-        "HEADGATE_TOKEN_FAMILY": "llama3",
-        "HEADGATE_LOG_LEVEL": "error",
+        "BRIMGATE_MODEL": "claude-5",
+        "BRIMGATE_TOKEN_FAMILY": "llama3",
+        "BRIMGATE_LOG_LEVEL": "error",
     }
-    variables_ |= {"HEADGATE_LOG_FORMAT": "text", "HEADGATE_OUTPUT_TOKEN_THRESHOLD": "5000"}
+    variables_ |= {"BRIMGATE_LOG_FORMAT": "text", "BRIMGATE_OUTPUT_TOKEN_THRESHOLD": "5000"}
     counts: dict[str, int] = {}
     for options in (("--family", "chars4"), ("--family", "o200k"), ("--model", "gpt-5"), ()):
         # A family that is set goes before any model: the command line cannot unset it, so it is not in the way here.
@@ -174,8 +174,8 @@ def test_options_with_names_of_their_own_go_before_the_environment() -> None:
     [
         (
             (),
-            {"HEADGATE_ROLLOUT": "many"},
-            "HEADGATE_ROLLOUT: context_protection.rollout: must be a whole number",
+            {"BRIMGATE_ROLLOUT": "many"},
+            "BRIMGATE_ROLLOUT: context_protection.rollout: must be a whole number",
         ),
         (("--set", "rollout=many"), {}, "--set rollout: context_protection.rollout: must be a whole number"),
         (("--set", "rollout"), {}, "--set rollout: must be KEY=VALUE"),
@@ -188,7 +188,7 @@ def test_a_relay_does_not_start_with_a_wrong_setting(
     options: tuple[str, ...], given: dict[str, str], says: str
 ) -> None:
     done = subprocess.run(
-        [*HEADGATE, "run", *options, "--", *SERVER],
+        [*BRIMGATE, "run", *options, "--", *SERVER],
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
@@ -197,13 +197,13 @@ def test_a_relay_does_not_start_with_a_wrong_setting(
         check=False,
     )
     assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr.startswith(f"headgate: {says}")
+    assert done.stderr.startswith(f"brimgate: {says}")
 
 
 def test_a_variable_that_no_option_has_is_warned_of_and_changes_nothing() -> None:
-    with gateway(env={"HEADGATE_PAGESIZE": "5"}) as client:
+    with gateway(env={"BRIMGATE_PAGESIZE": "5"}) as client:
         client.greet()
         assert texts(client.call("echo", text="hello")["result"]) == ["hello"]
-        assert "WARNING unknown_variable name=HEADGATE_PAGESIZE" in client.wait_for_log("unknown_variable")
-    checked = check(HEADGATE_PAGESIZE="5")
-    assert checked.returncode == 0 and "HEADGATE_PAGESIZE: no option has this name" in checked.stderr
+        assert "WARNING unknown_variable name=BRIMGATE_PAGESIZE" in client.wait_for_log("unknown_variable")
+    checked = check(BRIMGATE_PAGESIZE="5")
+    assert checked.returncode == 0 and "BRIMGATE_PAGESIZE: no option has this name" in checked.stderr

@@ -35,7 +35,7 @@ def running(command: list[str], log: Path, is_ready: Callable[[], bool]) -> Iter
             stdout=out,
             stderr=subprocess.STDOUT,
             cwd=ROOT,
-            env=os.environ | {"HEADGATE_STATE_DIR": str(state)},
+            env=os.environ | {"BRIMGATE_STATE_DIR": str(state)},
             start_new_session=True,
         )
     try:

@@ -26,7 +26,7 @@ class Difference:
     complaints: tuple[str, ...]
     """What the suite said of it where it differs from the direct column."""
     lost: bool
-    """It passes directly, does not through Headgate, and nothing explains it."""
+    """It passes directly, does not through Brimgate, and nothing explains it."""
 
 
 def differences(columns: Mapping[str, Found], reasons: Reasons) -> list[Difference]:

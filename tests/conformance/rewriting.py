@@ -1,4 +1,4 @@
-"""That Headgate does its work on the way: a relay that rewrites nothing passes the suite as well."""
+"""That Brimgate does its work on the way: a relay that rewrites nothing passes the suite as well."""
 
 import http.client
 import json
@@ -11,7 +11,7 @@ from tests.conformance.processes import PATIENCE_SECONDS
 from tests.conformance.suite import REVISIONS
 from tests.conformance.tools import LARGE_LIST
 
-_READ: Final = "headgate_read"
+_READ: Final = "brimgate_read"
 _LEGACY, _MODERN = REVISIONS
 _CLIENT: Final = {"name": "conformance-run", "version": "1"}
 
@@ -104,7 +104,7 @@ def _events(response: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
 
 
 def examine(url: str, revision: str) -> dict[str, str]:
-    """What Headgate has to do, each with what is wrong about it; empty if nothing."""
+    """What Brimgate has to do, each with what is wrong about it; empty if nothing."""
     talk = Talk(url, revision)
     talk.begin()
     tools = {tool["name"]: tool for tool in talk.request("tools/list", {})["tools"]}
@@ -120,7 +120,7 @@ def examine(url: str, revision: str) -> dict[str, str]:
 
 
 def _record(result: dict[str, Any]) -> dict[str, Any]:
-    return result.get("_meta", {}).get("headgate/result", {})
+    return result.get("_meta", {}).get("brimgate/result", {})
 
 
 def _wrong_with_reply(result: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The tools of the suite that just answer, and one with a large answer for Headgate."""
+"""The tools of the suite that just answer, and one with a large answer for Brimgate."""
 
 import json
 from base64 import b64encode
@@ -11,7 +11,7 @@ from tests.conformance import asking
 from tests.conformance.asking import Context
 from tests.conformance.toolbox import Answer, Toolbox, said
 
-LARGE_LIST: Final = "headgate_large_list"
+LARGE_LIST: Final = "brimgate_large_list"
 _LARGE_ROWS: Final = 400
 _TEXT: Final = {"type": "string"}
 PIXEL: Final = (
@@ -160,7 +160,7 @@ async def slow_compute(_ctx: Context, params: types.CallToolRequestParams) -> An
     return said(f"{(params.arguments or {}).get('label', '')} done")
 
 
-# What Headgate has to reduce
+# What Brimgate has to reduce
 
 
 def _row(number: int) -> dict[str, Any]:

@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass, field
 
-from headgate.engine import jsontext
-from headgate.engine.cursor import Binding, KeyRing
-from headgate.engine.policy import Policy
-from headgate.engine.rebuild import Rebuilder, next_on_walk
-from headgate.engine.reply import Reply
-from headgate.engine.request import Request, parse_request
-from headgate.engine.source import Source
-from headgate.engine.tokens import Estimator
-from headgate.protection import Protection
-from headgate.store import MemoryStore
+from brimgate.engine import jsontext
+from brimgate.engine.cursor import Binding, KeyRing
+from brimgate.engine.policy import Policy
+from brimgate.engine.rebuild import Rebuilder, next_on_walk
+from brimgate.engine.reply import Reply
+from brimgate.engine.request import Request, parse_request
+from brimgate.engine.source import Source
+from brimgate.engine.tokens import Estimator
+from brimgate.protection import Protection
+from brimgate.store import MemoryStore
 
 NOW = 1_800_000_000.0
 KEY = bytes(range(7, 39))

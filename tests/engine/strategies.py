@@ -52,7 +52,7 @@ awkward_texts = st.sampled_from(
         "😀",
         "é" * 9,
         "<table 1>",
-        "[headgate] items 1-2 of 3",
+        "[brimgate] items 1-2 of 3",
     ]
 )
 scalars = (
@@ -145,7 +145,7 @@ texts = (
                 "a,b,c\n",
                 "[('a', 1), ",
                 "<div>\n",
-                "[headgate] end\n",
+                "[brimgate] end\n",
             ]
         ),
         max_size=300,

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.engine.cursor import MAX_CHARS, Binding, Cursor, KeyRing, peek
-from headgate.engine.source import Position
-from headgate.errors import CursorError, OperatorError
+from brimgate.engine.cursor import MAX_CHARS, Binding, Cursor, KeyRing, peek
+from brimgate.engine.source import Position
+from brimgate.errors import CursorError, OperatorError
 
 OLD, NEW = bytes(range(32)), bytes(range(100, 132))
 ANN = Binding("ann", "hostaway", "list_bookings")

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.engine import jsontext
-from headgate.engine.source import Source
-from headgate.errors import JsonRefused
+from brimgate.engine import jsontext
+from brimgate.engine.source import Source
+from brimgate.errors import JsonRefused
 from tests.engine.strategies import small_values, spelled
 
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from headgate.errors import BadRequest, CursorError
-from headgate.testing import bookings
+from brimgate.errors import BadRequest, CursorError
+from brimgate.testing import bookings
 from tests.engine.holding import BINDING, NOW, Held, original, policy, rebuilt
 
 
@@ -22,7 +22,7 @@ def test_500_bookings_give_a_first_page_the_total_and_a_cursor() -> None:
     assert reply.record["total"]["items"] == 500
     assert reply.record["shown"]["items"] == 50 or held.tokens(reply) > 3_600, "full, or as many as fit"
     assert reply.record["nextCursor"] in reply.notice
-    assert reply.text.startswith("[headgate] items 1-")
+    assert reply.text.startswith("[brimgate] items 1-")
     assert '"nextPageToken":"p-0007"' in reply.content, "what stands around the list stays"
 
 
@@ -88,7 +88,7 @@ def test_wrong_parameters_are_refused_with_what_is_right(arguments: dict[str, ob
 def test_a_cursor_dies_after_ten_minutes_and_says_to_run_again() -> None:
     held = Held(listing(500))
     cursor = held.opening().record["nextCursor"]
-    from headgate.engine.request import Request
+    from brimgate.engine.request import Request
 
     assert held.protection.read(cursor, BINDING, Request(), NOW + 600)
     with pytest.raises(CursorError, match="run the tool again from the start"):

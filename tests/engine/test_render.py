@@ -3,9 +3,9 @@ import json
 import pytest
 from hypothesis import assume, given
 
-from headgate.engine import jsontext
-from headgate.engine.render import FORMS, choose, render
-from headgate.engine.tokens import Estimator
+from brimgate.engine import jsontext
+from brimgate.engine.render import FORMS, choose, render
+from brimgate.engine.tokens import Estimator
 from tests.engine.strategies import small_values, tables
 
 O200K = Estimator("o200k")

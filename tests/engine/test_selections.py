@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from headgate.errors import BadRequest
-from headgate.testing import bookings
+from brimgate.errors import BadRequest
+from brimgate.testing import bookings
 from tests.engine.holding import Held, policy, rebuilt
 
 BOOKINGS = json.dumps(bookings(500)).encode()

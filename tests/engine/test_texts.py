@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from headgate.engine.chunk import LongText
-from headgate.engine.textkind import TextKind, text_kind
+from brimgate.engine.chunk import LongText
+from brimgate.engine.textkind import TextKind, text_kind
 from tests.engine.holding import Held, policy, rebuilt
 
 SHORT_LOG = "".join(f"10:00:{n % 60:02d} INFO ok {n}\n" for n in range(10_000)).encode()

@@ -3,11 +3,11 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 
-from headgate.app.holding import process_protection
-from headgate.engine.cursor import Binding
-from headgate.engine.request import Request
-from headgate.testing.bookings import bookings
-from headgate.testing.log import log
+from brimgate.app.holding import process_protection
+from brimgate.engine.cursor import Binding
+from brimgate.engine.request import Request
+from brimgate.testing.bookings import bookings
+from brimgate.testing.log import log
 
 BINDING = Binding("p", "u", "t")
 NOW = 1_000_000.0

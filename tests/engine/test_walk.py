@@ -90,11 +90,11 @@ def test_a_huge_number_and_a_huge_key_are_held_as_text() -> None:
 
 _IN_ANOTHER_PROCESS = """
 import json, sys
-from headgate.engine.cursor import Binding, KeyRing
-from headgate.engine.policy import Policy
-from headgate.protection import Protection
-from headgate.store import MemoryStore
-from headgate.testing.graph import Graph
+from brimgate.engine.cursor import Binding, KeyRing
+from brimgate.engine.policy import Policy
+from brimgate.protection import Protection
+from brimgate.store import MemoryStore
+from brimgate.testing.graph import Graph
 
 protection = Protection(Policy(), KeyRing(bytes(range(1, 33))), MemoryStore())
 graph = Graph(nodes=900, facts=900, episodes=300)

@@ -10,8 +10,8 @@ from fastmcp import Client, FastMCP
 from fastmcp.tools.base import Tool, ToolResult
 from pydantic import BaseModel
 
-from headgate.fastmcp import HeadgateMiddleware, Rules
-from headgate.relay.rules import ToolRule
+from brimgate.fastmcp import BrimgateMiddleware, Rules
+from brimgate.relay.rules import ToolRule
 from tests.relay.conversation import NOW, Conversation, policy
 
 
@@ -47,7 +47,7 @@ class Talk(Conversation):
         return as_sent(self.portal.call(self.client.call_tool_mcp, tool, arguments))
 
     def read(self, *, modern: bool = False, **arguments: Any) -> dict[str, Any]:
-        return self.use("headgate_read", **arguments)
+        return self.use("brimgate_read", **arguments)
 
     def resource(self, uri: str) -> dict[str, Any]:
         return as_sent(self.portal.call(self.client.read_resource_mcp, uri))
@@ -86,7 +86,7 @@ class InProcess(Talk):
         rule = rule or ToolRule(policy())
         self.now = NOW
         rules = Rules(resolve or (lambda _: rule))
-        self.server = FastMCP("scripted", middleware=[HeadgateMiddleware(rules, clock=lambda: self.now)])
+        self.server = FastMCP("scripted", middleware=[BrimgateMiddleware(rules, clock=lambda: self.now)])
         self._known: set[str] = set()
         client = stack.enter_context(portal.wrap_async_context_manager(Client(self.server)))
         super().__init__(portal, client)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("fastmcp", reason="FastMCP is not installed: pip install headgate[fastmcp]")
+pytest.importorskip("fastmcp", reason="FastMCP is not installed: pip install brimgate[fastmcp]")
 
 from tests.fastmcp.talking import conversations
 from tests.relay import test_session as relay

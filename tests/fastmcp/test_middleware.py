@@ -1,4 +1,4 @@
-"""A FastMCP server with Headgate inside: what its clients get."""
+"""A FastMCP server with Brimgate inside: what its clients get."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("fastmcp", reason="FastMCP is not installed: pip install headgate[fastmcp]")
+pytest.importorskip("fastmcp", reason="FastMCP is not installed: pip install brimgate[fastmcp]")
 
 import mcp_types as mt
 from fastmcp import Client, Context, FastMCP
@@ -27,10 +27,10 @@ from fastmcp.tools.base import ToolResult
 from fastmcp.utilities.tests import asgi_server
 from mcp import ClientSession, MCPError, StdioServerParameters, stdio_client
 
-from headgate.engine.tokens import Estimator
-from headgate.fastmcp import Config, HeadgateMiddleware, Override, Policy, Rules
-from headgate.store import FileStore, MemoryStore
-from headgate.testing import bookings
+from brimgate.engine.tokens import Estimator
+from brimgate.fastmcp import BrimgateMiddleware, Config, Override, Policy, Rules
+from brimgate.store import FileStore, MemoryStore
+from brimgate.testing import bookings
 from tests.conftest import ROOT
 from tests.fastmcp.talking import Talk, as_sent, talking
 from tests.relay.conversation import cost, policy, record_of, texts
@@ -42,7 +42,7 @@ ROWS = [{"id": number, "name": f"guest {number}", "paid": None} for number in ra
 
 def server(**middleware: Any) -> FastMCP[Any]:
     """A server with something large of every kind."""
-    mcp = FastMCP("tested", middleware=[HeadgateMiddleware(policy(), **middleware)])
+    mcp = FastMCP("tested", middleware=[BrimgateMiddleware(policy(), **middleware)])
     mcp.tool(lambda: ROWS, name="list_guests")
     mcp.tool(lambda: {"rows": ROWS}, name="table")
 
@@ -83,7 +83,7 @@ def test_a_large_result_is_a_notice_a_payload_and_a_record_and_walks_back_exactl
     with one_server() as talk:
         got = talk.use("list_guests")
         assert [block["type"] for block in got["content"]] == ["text", "text"]
-        assert texts(got)[0].startswith("[headgate] ") and "structuredContent" not in got
+        assert texts(got)[0].startswith("[brimgate] ") and "structuredContent" not in got
         assert cost(got) <= 2_000
         assert json.loads(talk.walk(got)) == ROWS
         assert talk.walk(talk.use("log")).decode() == LOG
@@ -92,7 +92,7 @@ def test_a_large_result_is_a_notice_a_payload_and_a_record_and_walks_back_exactl
 
 def test_a_result_that_fits_is_the_same_object() -> None:
     small = ToolResult(content="hello", structured_content={"a": None}, meta={"trace": "t1"})
-    mcp = FastMCP("tested", middleware=[HeadgateMiddleware()])
+    mcp = FastMCP("tested", middleware=[BrimgateMiddleware()])
     mcp.tool(lambda: small, name="small")
     assert asyncio.run(mcp.call_tool("small")) is small
     with talking(mcp) as talk:
@@ -102,7 +102,7 @@ def test_a_result_that_fits_is_the_same_object() -> None:
 
 def test_a_tool_runs_once_however_much_is_read_of_its_result() -> None:
     runs: list[int] = []
-    mcp = FastMCP("tested", middleware=[HeadgateMiddleware(policy())])
+    mcp = FastMCP("tested", middleware=[BrimgateMiddleware(policy())])
     mcp.tool(lambda: runs.append(1) or LOG, name="log")
     with talking(mcp) as talk:
         assert talk.walk(talk.use("log")).decode() == LOG
@@ -110,7 +110,7 @@ def test_a_tool_runs_once_however_much_is_read_of_its_result() -> None:
 
 
 def test_small_structured_data_beside_a_large_text_is_told_as_text() -> None:
-    mcp = FastMCP("tested", middleware=[HeadgateMiddleware(policy())])
+    mcp = FastMCP("tested", middleware=[BrimgateMiddleware(policy())])
     mcp.tool(lambda: ToolResult(content=LOG, structured_content={"exitCode": 0}), name="run")
     with talking(mcp) as talk:
         got = talk.use("run")
@@ -118,7 +118,7 @@ def test_small_structured_data_beside_a_large_text_is_told_as_text() -> None:
 
 
 def test_embedded_resources_count_too() -> None:
-    mcp = FastMCP("tested", middleware=[HeadgateMiddleware(policy())])
+    mcp = FastMCP("tested", middleware=[BrimgateMiddleware(policy())])
     inner = mt.TextResourceContents(uri="file:///a", text=LOG)
     mcp.tool(lambda: mt.EmbeddedResource(type="resource", resource=inner), name="attach")
     with talking(mcp) as talk:
@@ -140,7 +140,7 @@ def test_an_error_is_bounded_and_stays_an_error() -> None:
 
 
 def test_text_that_is_no_unicode_is_bounded_all_the_same() -> None:
-    mcp = FastMCP("tested", middleware=[HeadgateMiddleware(policy())])
+    mcp = FastMCP("tested", middleware=[BrimgateMiddleware(policy())])
     mcp.tool(lambda: "\ud800" + LOG, name="odd")
     with talking(mcp) as talk:
         got = talk.use("odd")
@@ -149,7 +149,7 @@ def test_text_that_is_no_unicode_is_bounded_all_the_same() -> None:
 
 
 def test_results_of_concurrent_calls_lead_each_to_its_own() -> None:
-    mcp = FastMCP("tested", middleware=[HeadgateMiddleware(policy())])
+    mcp = FastMCP("tested", middleware=[BrimgateMiddleware(policy())])
     inside: list[int] = []
     all_inside = asyncio.Event()
 
@@ -187,7 +187,7 @@ class PatientStore(MemoryStore):
 
 def test_others_are_served_while_a_very_large_result_is_worked_on() -> None:
     store = PatientStore()
-    mcp = FastMCP("tested", middleware=[HeadgateMiddleware(policy(), store=store)])
+    mcp = FastMCP("tested", middleware=[BrimgateMiddleware(policy(), store=store)])
     mcp.tool(lambda: LOG * 10, name="log")
     mcp.tool(lambda: store.served.set(), name="other")
     with talking(mcp) as talk:
@@ -206,7 +206,7 @@ def test_others_are_served_while_a_very_large_result_is_worked_on() -> None:
 
 def test_our_tool_is_listed_once_and_costs_at_most_250_tokens() -> None:
     with one_server() as talk:
-        (ours,) = [tool for tool in talk.tools() if tool["name"] == "headgate_read"]
+        (ours,) = [tool for tool in talk.tools() if tool["name"] == "brimgate_read"]
     shown = {name: ours[name] for name in ("name", "description", "inputSchema", "annotations")}
     assert shown["inputSchema"]["required"] == ["cursor"]
     assert Estimator().ceiling(json.dumps(shown, separators=(",", ":"))) <= 250
@@ -232,14 +232,14 @@ def test_fastmcps_own_client_takes_results_whatever_becomes_of_the_schema(mode: 
 
         large, small = talk.portal.call(log_and_note)
     assert small.data == {"n": 1}
-    assert large.content[0].text.startswith("[headgate] ")
+    assert large.content[0].text.startswith("[brimgate] ")
     match mode:
         case "drop":
             assert large.structured_content is None and large.data is None
         case "relax":
             assert large.structured_content["payload"] == large.content[1].text
         case _:
-            assert large.data.startswith("[headgate] ")
+            assert large.data.startswith("[brimgate] ")
 
 
 # Rules
@@ -255,7 +255,7 @@ def test_a_rule_for_some_tools_holds_for_those_alone() -> None:
 
 
 def test_a_rollout_protects_its_share_of_calls_and_each_call_always_alike() -> None:
-    mcp = FastMCP("tested", middleware=[HeadgateMiddleware(policy(), tools={"*": Override(rollout=40)})])
+    mcp = FastMCP("tested", middleware=[BrimgateMiddleware(policy(), tools={"*": Override(rollout=40)})])
 
     @mcp.tool
     def page(number: int) -> str:
@@ -273,11 +273,11 @@ def test_descriptions_are_cut_where_a_rule_says_so() -> None:
 
 def test_a_configuration_or_rules_say_the_same_as_a_policy() -> None:
     config = Config(read_tool="more")
-    assert HeadgateMiddleware().rules.of("t") == HeadgateMiddleware(Config()).rules.of("t")
-    assert HeadgateMiddleware(Policy()).rules.of("t") == HeadgateMiddleware().rules.of("t")
+    assert BrimgateMiddleware().rules.of("t") == BrimgateMiddleware(Config()).rules.of("t")
+    assert BrimgateMiddleware(Policy()).rules.of("t") == BrimgateMiddleware().rules.of("t")
     rules = Rules()
-    assert HeadgateMiddleware(rules).rules is rules
-    mcp = FastMCP("tested", middleware=[HeadgateMiddleware(config)])
+    assert BrimgateMiddleware(rules).rules is rules
+    mcp = FastMCP("tested", middleware=[BrimgateMiddleware(config)])
     mcp.tool(lambda: LOG, name="log")
     with talking(mcp) as talk:
         first = talk.use("log")
@@ -295,7 +295,7 @@ def test_a_configuration_or_rules_say_the_same_as_a_policy() -> None:
 )
 def test_rules_that_cannot_be_are_refused_at_once(given: Any, tools: dict[str, Override]) -> None:
     with pytest.raises(ValueError, match=r"hard_output_token_cap|not both"):
-        HeadgateMiddleware(given, tools=tools)
+        BrimgateMiddleware(given, tools=tools)
 
 
 # Resources, prompts, tasks
@@ -310,12 +310,12 @@ def test_a_resource_is_bounded_and_walks_back() -> None:
 
 
 def test_parts_of_a_resource_that_are_light_stay() -> None:
-    mcp = FastMCP("tested", middleware=[HeadgateMiddleware(policy())])
+    mcp = FastMCP("tested", middleware=[BrimgateMiddleware(policy())])
     parts = [ResourceContent(b"\x00\x01"), ResourceContent(LOG), ResourceContent("end", meta={"last": True})]
     mcp.resource("data://parts")(lambda: ResourceResult(parts, meta={"count": 3}))
     with talking(mcp) as talk:
         got = talk.resource("data://parts")
-    assert got["contents"][0]["text"].startswith("[headgate] ")
+    assert got["contents"][0]["text"].startswith("[brimgate] ")
     assert got["contents"][1]["blob"] == "AAE=" and got["contents"][3]["_meta"] == {"last": True}
     assert got["_meta"]["count"] == 3
 
@@ -330,7 +330,7 @@ def test_a_prompt_is_bounded_where_its_message_stands() -> None:
 
 
 def test_an_error_of_a_resource_is_bounded_and_keeps_its_code() -> None:
-    mcp = FastMCP("tested", middleware=[HeadgateMiddleware(policy())])
+    mcp = FastMCP("tested", middleware=[BrimgateMiddleware(policy())])
 
     @mcp.resource("data://{name}")
     def broken(name: str) -> str:
@@ -344,7 +344,7 @@ def test_an_error_of_a_resource_is_bounded_and_keeps_its_code() -> None:
             if name == "small":
                 assert raised.value.error.message == "no such thing"
             else:
-                assert "headgate_read(cursor=" in raised.value.error.message
+                assert "brimgate_read(cursor=" in raised.value.error.message
                 assert len(raised.value.error.message) < 20_000
 
 
@@ -360,7 +360,7 @@ class Tasks(ServerExtension):
 
 
 def test_the_result_of_a_task_is_bounded() -> None:
-    mcp = FastMCP("tested", middleware=[HeadgateMiddleware(policy())])
+    mcp = FastMCP("tested", middleware=[BrimgateMiddleware(policy())])
     mcp.add_extension(Tasks())
     with talking(mcp) as talk:
 
@@ -380,10 +380,10 @@ class AnyResult(mt.Result):
 
 
 def mounted(*, outer: bool, inner: bool, namespace: str | None = "child") -> FastMCP[Any]:
-    child = FastMCP("child", middleware=[HeadgateMiddleware(policy(600))] if inner else [])
+    child = FastMCP("child", middleware=[BrimgateMiddleware(policy(600))] if inner else [])
     child.tool(lambda: LOG, name="log")
     child.resource("data://log")(lambda: LOG)
-    parent = FastMCP("parent", middleware=[HeadgateMiddleware(policy())] if outer else [])
+    parent = FastMCP("parent", middleware=[BrimgateMiddleware(policy())] if outer else [])
     parent.mount(child, namespace)
     return parent
 
@@ -395,7 +395,7 @@ def test_the_tools_of_a_mounted_server_are_protected_once_and_our_tool_is_listed
 ) -> None:
     name = f"{namespace}_log" if namespace else "log"
     with talking(mounted(outer=True, inner=inner, namespace=namespace)) as talk:
-        assert [tool["name"] for tool in talk.tools()] == ["headgate_read", name]
+        assert [tool["name"] for tool in talk.tools()] == ["brimgate_read", name]
         got = talk.use(name)
         assert 1_000 < cost(got) <= 2_000  # by the rules of the outermost
         assert talk.walk(got).decode() == LOG
@@ -406,10 +406,10 @@ def test_the_tools_of_a_mounted_server_are_protected_once_and_our_tool_is_listed
 
 def test_a_protected_server_on_one_that_is_not_is_read_on_by_the_name_it_is_mounted_under() -> None:
     with talking(mounted(outer=False, inner=True)) as talk:
-        assert [tool["name"] for tool in talk.tools()] == ["child_headgate_read", "child_log"]
+        assert [tool["name"] for tool in talk.tools()] == ["child_brimgate_read", "child_log"]
         first = talk.use("child_log")
         assert cost(first) <= 600
-        following = talk.use("child_headgate_read", cursor=record_of(first)["nextCursor"])
+        following = talk.use("child_brimgate_read", cursor=record_of(first)["nextCursor"])
         assert following["content"][1]["text"].startswith("2026-11-16") and cost(following) <= 600
 
 
@@ -428,7 +428,7 @@ def test_a_tool_that_calls_another_of_its_server_gets_the_whole_result() -> None
 
 def test_a_tool_that_is_a_client_of_another_protected_server_gets_what_clients_get() -> None:
     other = server()
-    mcp = FastMCP("asking", middleware=[HeadgateMiddleware(policy())])
+    mcp = FastMCP("asking", middleware=[BrimgateMiddleware(policy())])
 
     @mcp.tool
     async def ask() -> str:
@@ -436,7 +436,7 @@ def test_a_tool_that_is_a_client_of_another_protected_server_gets_what_clients_g
             return (await client.call_tool("log")).content[0].text
 
     with talking(mcp) as talk:
-        assert texts(talk.use("ask"))[0].startswith("[headgate] lines 1-")
+        assert texts(talk.use("ask"))[0].startswith("[brimgate] lines 1-")
 
 
 # Who may read on
@@ -455,7 +455,7 @@ def test_a_cursor_is_of_no_use_to_another_user() -> None:
         ):
             first = as_sent(await alice.call_tool_mcp("log", {}))
             given = {"cursor": record_of(first)["nextCursor"]}
-            return [as_sent(await one.call_tool_mcp("headgate_read", given)) for one in (alice, bob)]
+            return [as_sent(await one.call_tool_mcp("brimgate_read", given)) for one in (alice, bob)]
 
     for_alice, for_bob = asyncio.run(calls())
     assert record_of(for_alice)["shown"]["from"] > 0
@@ -465,7 +465,7 @@ def test_a_cursor_is_of_no_use_to_another_user() -> None:
 def test_servers_that_share_a_store_and_a_key_read_each_others_cursors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HEADGATE_CURSOR_KEY", b64encode(bytes(range(32))).decode())
+    monkeypatch.setenv("BRIMGATE_CURSOR_KEY", b64encode(bytes(range(32))).decode())
     with one_server(store=FileStore(tmp_path)) as one, one_server(store=FileStore(tmp_path)) as other:
         assert other.walk(one.use("log")).decode() == LOG
 
@@ -475,7 +475,7 @@ def test_servers_that_share_a_store_and_a_key_read_each_others_cursors(
 
 def test_the_example_walks_back_to_what_it_returned_over_stdio() -> None:
     with talking(StdioTransport(sys.executable, [str(EXAMPLE)])) as talk:
-        assert [tool["name"] for tool in talk.tools()] == ["headgate_read", "list_bookings"]
+        assert [tool["name"] for tool in talk.tools()] == ["brimgate_read", "list_bookings"]
         first = talk.use("list_bookings", count=300)
         assert record_of(first)["shown"]["items"] == 20 and cost(first) <= 4_000
         assert json.loads(talk.walk(first)) == bookings(300)
@@ -489,7 +489,7 @@ def test_the_official_client_reads_on_too() -> None:
             await session.list_tools()
             first = as_sent(await session.call_tool("list_bookings", {"count": 100}))
             cursor = record_of(first)["nextCursor"]
-            return [first, as_sent(await session.call_tool("headgate_read", {"cursor": cursor}))]
+            return [first, as_sent(await session.call_tool("brimgate_read", {"cursor": cursor}))]
 
     first, second = asyncio.run(pages())
     assert (record_of(first)["shown"]["from"], record_of(second)["shown"]["from"]) == (0, 20)
@@ -497,7 +497,7 @@ def test_the_official_client_reads_on_too() -> None:
 
 
 def test_without_fastmcp_the_import_says_what_to_install() -> None:
-    code = "import sys; sys.modules['fastmcp'] = None; import headgate.fastmcp"
+    code = "import sys; sys.modules['fastmcp'] = None; import brimgate.fastmcp"
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 1 and "pip install headgate[fastmcp]" in done.stderr
+    assert done.returncode == 1 and "pip install brimgate[fastmcp]" in done.stderr

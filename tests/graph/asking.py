@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from headgate.testing.graph import Graph
+from brimgate.testing.graph import Graph
 
 Json = dict[str, Any]
 

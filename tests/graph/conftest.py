@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from headgate.testing.graph import Graph
+from brimgate.testing.graph import Graph
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from headgate.testing.graph import Graph
+from brimgate.testing.graph import Graph
 from tests.graph.serving import PATIENCE, SMALL, http_server
 
 ERAS = {"legacy": "2025-11-25", "auto": "2026-07-28"}
@@ -44,7 +44,7 @@ async def connected(where: str | StdioServerParameters, mode: str) -> AsyncItera
 
 
 def stdio(*options: str) -> StdioServerParameters:
-    return StdioServerParameters(command=sys.executable, args=["-m", "headgate.testing.graph", *options])
+    return StdioServerParameters(command=sys.executable, args=["-m", "brimgate.testing.graph", *options])
 
 
 @pytest.mark.parametrize("mode", ERAS)

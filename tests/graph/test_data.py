@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from headgate.testing.graph import Graph
-from headgate.testing.graph.forms import draw_uuid
-from headgate.testing.graph.generation import DEFAULT_NOW, Rows, Size, generate
+from brimgate.testing.graph import Graph
+from brimgate.testing.graph.forms import draw_uuid
+from brimgate.testing.graph.generation import DEFAULT_NOW, Rows, Size, generate
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from headgate.testing.hostaway import sandbox
+from brimgate.testing.hostaway import sandbox
 from tests.hostaway.asking import Caller
 
 

@@ -259,7 +259,7 @@ class Shaker(Someone):
             self.tally.reduced += 1
             cursor = following(answer["result"])
             more, _ = await self.hear(
-                await self.begin(call, key + 1, "headgate_read", cursor=cursor), call, key + 1
+                await self.begin(call, key + 1, "brimgate_read", cursor=cursor), call, key + 1
             )
             assert [one["id"] for one in more] == [key + 1]
         return answer
@@ -368,7 +368,7 @@ class Single(Someone):
         if given.get("rows"):
             self.tally.reduced += 1
             cursor = following(answer["result"])
-            more, _ = await self.hear(await self.begin(call, "headgate_read", cursor=cursor), call, 1)
+            more, _ = await self.hear(await self.begin(call, "brimgate_read", cursor=cursor), call, 1)
             assert [one["id"] for one in more] == [1]
 
     async def hang_up(self, call: int, *, meta: Message, **given: Any) -> None:

@@ -1,4 +1,4 @@
-"""`headgate serve` as a process, and raw HTTP clients for it: what they send and get is what is on the wire."""
+"""`brimgate serve` as a process, and raw HTTP clients for it: what they send and get is what is on the wire."""
 
 import json
 import os
@@ -16,13 +16,13 @@ from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tests.config.running import HEADGATE, SERVER, environment
+from tests.config.running import BRIMGATE, SERVER, environment
 
 T = TypeVar("T")
 PATIENCE = 60.0
 FAULTY = SERVER
 PATIENT = [sys.executable, "-I", "-S", str(Path(__file__).with_name("patient_server.py"))]
-DEMO = [sys.executable, "-m", "headgate.testing.demo_server"]
+DEMO = [sys.executable, "-m", "brimgate.testing.demo_server"]
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -113,7 +113,7 @@ def serve(
     listening = [] if port is None else ["--port", str(port)]
     behind = ["--", *(FAULTY if command is None else command)] if command != () else []
     with subprocess.Popen(
-        [*HEADGATE, "serve", *listening, *options, *behind],
+        [*BRIMGATE, "serve", *listening, *options, *behind],
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         env=environment(**(env or {})),

@@ -1,4 +1,4 @@
-"""What hostile, careless and unlucky clients do to `headgate serve`: nobody else notices, and nothing stays behind."""
+"""What hostile, careless and unlucky clients do to `brimgate serve`: nobody else notices, and nothing stays behind."""
 
 import asyncio
 import json
@@ -14,15 +14,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from headgate.app.holding import process_protection
-from headgate.app.shared import SharedServer
-from headgate.back.channel import Listener
-from headgate.front.http.single import Replies
-from headgate.relay.catalog import Catalog
-from headgate.relay.message import Message
-from headgate.relay.rules import Rules
-from headgate.relay.session import Session
-from headgate.watch.log import Log
+from brimgate.app.holding import process_protection
+from brimgate.app.shared import SharedServer
+from brimgate.back.channel import Listener
+from brimgate.front.http.single import Replies
+from brimgate.relay.catalog import Catalog
+from brimgate.relay.message import Message
+from brimgate.relay.rules import Rules
+from brimgate.relay.session import Session
+from brimgate.watch.log import Log
 from tests.http.serving import (
     META,
     PATIENCE,
@@ -347,7 +347,7 @@ for line in sys.stdin:
 
 
 def test_a_server_that_does_not_read_makes_its_client_wait(tmp_path: Path) -> None:
-    """And Headgate does not hold what it cannot pass on."""
+    """And Brimgate does not hold what it cannot pass on."""
     listens = tmp_path / "listens"
     taken: list[int] = []
     with serve(command=[sys.executable, "-c", DEAF, str(listens)]) as serving:

@@ -11,10 +11,10 @@ from urllib.parse import quote
 
 import pytest
 
-from headgate.back.http.client import Origin
-from headgate.back.http.server import target_of
-from headgate.errors import ConfigError
-from tests.config.running import HEADGATE, environment
+from brimgate.back.http.client import Origin
+from brimgate.back.http.server import target_of
+from brimgate.errors import ConfigError
+from tests.config.running import BRIMGATE, environment
 from tests.http.raw_upstream import Called, RawUpstream, Script, into, raw_upstream
 from tests.http.serving import PATIENCE, Answer, Serving, modern, parse_events, serve, text_of, wait_until
 from tests.http.wire import request, wire
@@ -72,7 +72,7 @@ def test_a_large_answer_is_reduced_whatever_it_is_called(
 ) -> None:
     answer = asked(serving, "large_by_another_name", how={"kind": kind, **how}, more=[])
     assert answer.headers.get("content-type", "") == kind
-    assert text_of(answer.json).startswith("[headgate] lines 1-")
+    assert text_of(answer.json).startswith("[brimgate] lines 1-")
     assert len(answer.body) < LARGEST
 
 
@@ -151,7 +151,7 @@ def test_a_large_event_is_reduced_however_it_is_written(serving: Serving, before
     answer = asked(serving, "events", is_large=True, before=before, after=after)
     assert len(answer.body) < LARGEST
     [event] = answer.events
-    assert text_of(json.loads(event["data"])).startswith("[headgate] lines 1-")
+    assert text_of(json.loads(event["data"])).startswith("[brimgate] lines 1-")
     assert event.get("id") == ("7" if "id: 7" in before else None)
 
 
@@ -201,10 +201,10 @@ def test_json_behind_a_byte_order_mark_is_json(serving: Serving) -> None:
     assert small.body.startswith(BOM_UTF8)
     assert json.loads(small.body.decode("utf-8-sig"))["id"] == 1
     large = asked(serving, "with_a_mark", length=100_000)
-    assert text_of(large.json).startswith("[headgate]")
+    assert text_of(large.json).startswith("[brimgate]")
 
 
-READING = {"name": "headgate_read", "arguments": {"cursor": "none"}}
+READING = {"name": "brimgate_read", "arguments": {"cursor": "none"}}
 
 
 def answers_of_batch(serving: Serving, *others: dict[str, Any]) -> Answer:
@@ -310,7 +310,7 @@ def test_a_server_that_hangs_up_and_wants_us_back_at_once_is_not_called_without_
     }
     with (
         raw_upstream(scripts) as upstream,
-        RawClient([*HEADGATE, "run", "--upstream", upstream.url]) as client,
+        RawClient([*BRIMGATE, "run", "--upstream", upstream.url]) as client,
     ):
         client.greet()
         wait_until(lambda: sum(one.method == "GET" for one in upstream.calls) > 1, "a second stream")
@@ -342,7 +342,7 @@ def test_json_with_something_around_it_is_understood_by_a_client_on_pipes_too() 
     }
     with (
         raw_upstream(scripts) as upstream,
-        RawClient([*HEADGATE, "run", "--upstream", upstream.url]) as client,
+        RawClient([*BRIMGATE, "run", "--upstream", upstream.url]) as client,
     ):
         client.greet()
         assert text_of(client.call("marked")) == "marked"
@@ -355,7 +355,7 @@ def test_json_with_something_around_it_is_understood_by_a_client_on_pipes_too() 
 
 def refused(*arguments: str) -> str:
     done = subprocess.run(
-        [*HEADGATE, *arguments],
+        [*BRIMGATE, *arguments],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -381,9 +381,9 @@ def test_an_address_nobody_can_call_is_refused_and_no_secret_repeated(command: s
     "url", ["http://host:99999/", "http://host:0/", "http://host:x/", "http://a..b/", "http://[::1/"]
 )
 def test_an_address_nobody_can_call_is_found_by_checking_the_file(tmp_path: Path, url: str) -> None:
-    file = tmp_path / "headgate.yaml"
+    file = tmp_path / "brimgate.yaml"
     file.write_text(f"upstreams:\n  x:\n    url: '{url}'\n")
-    assert "headgate.yaml:3: upstreams.x.url" in refused("check", str(file))
+    assert "brimgate.yaml:3: upstreams.x.url" in refused("check", str(file))
 
 
 @pytest.mark.parametrize("host", ["a", "a.b.", "xn--mnchen-3ya.de", "a" * 63, "127.0.0.1", "[::1]"])
@@ -402,7 +402,7 @@ def test_an_address_is_called_as_browsers_would() -> None:
 
 
 def test_a_header_that_cannot_be_sent_is_told_before_the_first_call(tmp_path: Path) -> None:
-    file = tmp_path / "headgate.yaml"
+    file = tmp_path / "brimgate.yaml"
     where = "url: http://127.0.0.1:1/mcp"
     file.write_text(f"upstreams:\n  x:\n    {where}\n    headers:\n      Expect: 100-continue\n")
     assert "headers.Expect" in refused("serve", "--port", "0", "--config", str(file))
@@ -412,7 +412,7 @@ def test_a_header_that_cannot_be_sent_is_told_before_the_first_call(tmp_path: Pa
 
 @pytest.mark.parametrize("name", ["", ".", ".."])
 def test_a_name_that_no_path_can_hold_is_refused(tmp_path: Path, name: str) -> None:
-    file = tmp_path / "headgate.yaml"
+    file = tmp_path / "brimgate.yaml"
     file.write_text(f"upstreams:\n  '{name}':\n    command: x\n  other:\n    command: y\n")
     assert "/mcp/NAME" in refused("serve", "--port", "0", "--config", str(file))
 
@@ -420,7 +420,7 @@ def test_a_name_that_no_path_can_hold_is_refused(tmp_path: Path, name: str) -> N
 def test_servers_are_found_under_any_other_name(tmp_path: Path) -> None:
     names = ["a b", "a/b", "größe", "A B", "x?y#z", "50%2f"]
     command = "command: 'false'"
-    file = tmp_path / "headgate.yaml"
+    file = tmp_path / "brimgate.yaml"
     file.write_text("upstreams:\n" + "".join(f"  '{name}':\n    {command}\n" for name in names))
     with serve("--config", str(file), command=()) as serving:
         for name in names:
@@ -432,7 +432,7 @@ def test_servers_are_found_under_any_other_name(tmp_path: Path) -> None:
 def test_a_client_of_the_old_kind_is_told_an_address_it_can_call(
     tmp_path: Path, upstream: RawUpstream
 ) -> None:
-    file = tmp_path / "headgate.yaml"
+    file = tmp_path / "brimgate.yaml"
     file.write_text(
         "".join(["upstreams:\n", *(f"  '{name}':\n    url: {upstream.url}\n" for name in ("x?y", "z"))])
     )

@@ -1,4 +1,4 @@
-"""A Headgate in front of a Headgate: what the inner one bounded passes, and the cursors of both lead to their ends."""
+"""A Brimgate in front of a Brimgate: what the inner one bounded passes, and the cursors of both lead to their ends."""
 
 import json
 from collections.abc import Iterator
@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from headgate.testing.bookings import bookings
-from tests.config.running import HEADGATE
+from brimgate.testing.bookings import bookings
+from tests.config.running import BRIMGATE
 from tests.http.serving import DEMO, LegacyClient, Serving, serve
 from tests.relay.rawclient import RawClient
 from tests.relay.replies import as_rebuilt, following, rebuild, record_of
@@ -31,7 +31,7 @@ def outer(inner: Serving) -> Iterator[Serving]:
 def walk(client: LegacyClient) -> list[dict[str, Any]]:
     results = [client.call("list_bookings")["result"]]
     while cursor := following(results[-1]):
-        results.append(client.call("headgate_read", cursor=cursor)["result"])
+        results.append(client.call("brimgate_read", cursor=cursor)["result"])
     return results
 
 
@@ -40,10 +40,10 @@ def test_an_answer_is_bounded_once_and_walked_to_its_end(inner: Serving, outer: 
     direct.initialize()
     client.initialize()
     tools = client.request("tools/list")["result"]["tools"]
-    assert [tool["name"] for tool in tools].count("headgate_read") == 1
+    assert [tool["name"] for tool in tools].count("brimgate_read") == 1
     assert client.call("list_bookings")["result"] == direct.call("list_bookings")["result"]
     assert rebuild(walk(client)) == WHOLE
-    refused = client.call("headgate_read", cursor="nonsense")["result"]
+    refused = client.call("brimgate_read", cursor="nonsense")["result"]
     assert refused["isError"]
     assert "run the tool again" in refused["content"][0]["text"]
 
@@ -60,24 +60,24 @@ def test_what_only_the_outer_one_finds_large_is_held_there(inner: Serving) -> No
         assert record is not None
         assert record["estimatedTokens"] <= 2_500
         outer_cursor = following(first)
-        more = client.call("headgate_read", cursor=outer_cursor)["result"]
+        more = client.call("brimgate_read", cursor=outer_cursor)["result"]
         assert not more.get("isError")
 
 
-def test_a_stdio_client_in_front_of_a_served_headgate(inner: Serving) -> None:
+def test_a_stdio_client_in_front_of_a_served_brimgate(inner: Serving) -> None:
     address = f"http://127.0.0.1:{inner.port}/mcp"
-    with RawClient([*HEADGATE, "run", "--upstream", address]) as client:
+    with RawClient([*BRIMGATE, "run", "--upstream", address]) as client:
         client.request("initialize", HELLO)
         client.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
         client.request("tools/list")
         results = [client.request("tools/call", {"name": "list_bookings", "arguments": {}})["result"]]
         while cursor := following(results[-1]):
-            params = {"name": "headgate_read", "arguments": {"cursor": cursor}}
+            params = {"name": "brimgate_read", "arguments": {"cursor": cursor}}
             results.append(client.request("tools/call", params)["result"])
     assert rebuild(results) == WHOLE
 
 
 @pytest.mark.parametrize("path", ["/sse", "/sse/python"])
 def test_the_older_way_is_known_by_its_address(inner: Serving, path: str) -> None:
-    with RawClient([*HEADGATE, "run", "--upstream", f"http://127.0.0.1:{inner.port}{path}"]) as client:
-        assert client.request("initialize", HELLO)["result"]["serverInfo"]["name"] == "headgate-demo"
+    with RawClient([*BRIMGATE, "run", "--upstream", f"http://127.0.0.1:{inner.port}{path}"]) as client:
+        assert client.request("initialize", HELLO)["result"]["serverInfo"]["name"] == "brimgate-demo"

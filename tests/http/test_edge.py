@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.config.running import HEADGATE, environment
+from tests.config.running import BRIMGATE, environment
 from tests.http.serving import FAULTY, PATIENCE, Answer, Serving, serve, text_of, wait_until
 from tests.http.wire import Wire, ask, chunked, request, wire
 
@@ -620,7 +620,7 @@ def _is_let_in(serving: Serving) -> bool:
 
 def refused(*options: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [*HEADGATE, "serve", *options, "--", *FAULTY],
+        [*BRIMGATE, "serve", *options, "--", *FAULTY],
         capture_output=True,
         text=True,
         env=environment(),

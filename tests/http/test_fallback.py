@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.config.running import HEADGATE
+from tests.config.running import BRIMGATE
 from tests.conformance.processes import free_port, listens, running
 from tests.http.serving import FAULTY, modern, serve
 from tests.http.visiting import PATIENCE, Place, Way, python_client, run_typescript
@@ -20,7 +20,7 @@ from tests.world import everything_server, needs_npm, node
 MATRIX = [sys.executable, "-m", "tests.http.matrix_server"]
 SECRET = [sys.executable, str(Path(__file__).parent / "secret_server.py")]
 DIES = [sys.executable, "-c", "import sys; sys.stderr.write('no licence'); sys.exit(4)"]
-READ_TOOL = "headgate_read"
+READ_TOOL = "brimgate_read"
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ OLDER_HTTP = [
 @pytest.mark.parametrize("kind", OLDER_HTTP)
 def test_in_front_of_an_older_http_server(connect: Connect, kind: str, tmp_path: Path) -> None:
     with older_http_server(kind, tmp_path) as url:
-        check_older(connect(Place(command=(*HEADGATE, "run", "--upstream", url)), "stdio", tmp_path))
+        check_older(connect(Place(command=(*BRIMGATE, "run", "--upstream", url)), "stdio", tmp_path))
         with serve("--upstream", url, command=()) as serving:
             check_older(connect(Place(url=f"http://127.0.0.1:{serving.port}/mcp"), "http", tmp_path))
 
@@ -138,7 +138,7 @@ def test_a_server_that_is_down_is_called_so(
         connect(Place(url=f"http://127.0.0.1:{serving.port}/mcp"), "http", tmp_path)
     assert reason in str(failed.value)
     with pytest.raises(Failed) as failed:
-        connect(Place(command=(*HEADGATE, "run", *options)), "stdio", tmp_path)
+        connect(Place(command=(*BRIMGATE, "run", *options)), "stdio", tmp_path)
     assert reason in str(failed.value)
 
 

@@ -325,7 +325,7 @@ def test_a_large_event_is_reduced_and_keeps_its_id(serving: Serving) -> None:
     [event] = answer.events
     assert (event["id"], event["retry"]) == ("5", "9")
     assert len(answer.body) < 20_000
-    assert "headgate_read" in text_of(json.loads(event["data"]))
+    assert "brimgate_read" in text_of(json.loads(event["data"]))
 
 
 def test_a_large_event_in_several_lines_is_reduced_too(serving: Serving) -> None:
@@ -634,7 +634,7 @@ def test_a_server_sees_what_is_meant_for_it_and_nothing_else(serving: Serving, u
 def test_a_server_is_told_what_its_operator_wants_and_what_it_may_see(
     upstream: RawUpstream, tmp_path: Any
 ) -> None:
-    path = tmp_path / "headgate.yaml"
+    path = tmp_path / "brimgate.yaml"
     keys = {
         "url": upstream.url,
         "headers": {"Authorization": "Bearer ours", "X-Tenant": "7"},
@@ -664,7 +664,7 @@ def test_a_server_is_told_what_its_operator_wants_and_what_it_may_see(
 def test_the_login_of_a_client_passes_where_it_may_and_so_does_the_question_for_it(
     upstream: RawUpstream, tmp_path: Any
 ) -> None:
-    path = tmp_path / "headgate.yaml"
+    path = tmp_path / "brimgate.yaml"
     keys = {"url": upstream.url, "forward_headers": ["Authorization"]}
     path.write_text(f"upstreams: {json.dumps({'raw': keys})}\n")
     with serve("--config", str(path), command=()) as serving:

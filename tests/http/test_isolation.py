@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 import uvloop
 
-from headgate.wire.pipes import read_pipe
+from brimgate.wire.pipes import read_pipe
 from tests.conformance.processes import free_port, listens, running
 from tests.http.crowd import CALLED_OFF, LOG_LEVEL, Passer, Shaker, Single, Someone, Tally, crowd
 from tests.http.serving import Answer, Serving, modern, next_event, serve
 from tests.relay.replies import following
 
-CALLS = int(os.environ.get("HEADGATE_ISOLATION_CALLS", "10000"))
+CALLS = int(os.environ.get("BRIMGATE_ISOLATION_CALLS", "10000"))
 """In all; `make isolation` makes more."""
 PEOPLE = 32
 SECRET = [sys.executable, str(Path(__file__).parent / "secret_server.py")]
@@ -81,7 +81,7 @@ def test_clients_of_both_eras_in_front_of_an_http_server(tmp_path: Path) -> None
 @pytest.fixture(scope="module")
 def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """At /mcp/a and /mcp/b."""
-    config = tmp_path_factory.mktemp("two") / "headgate.json"
+    config = tmp_path_factory.mktemp("two") / "brimgate.json"
     one = {"command": SECRET[0], "args": [*SECRET[1:], "stdio"]}
     config.write_text(json.dumps({"upstreams": {"a": one, "b": one}}))
     with serve(*OPTIONS, "--config", str(config), command=()) as serving:
@@ -121,7 +121,7 @@ def test_a_cursor_of_one_server_is_refused_at_another(two: Serving, era: str) ->
 
     cursor = following(ask("/mcp/a", tell(rows=80)))
     assert cursor
-    reading = {"name": "headgate_read", "arguments": {"cursor": cursor}}
+    reading = {"name": "brimgate_read", "arguments": {"cursor": cursor}}
     refused = ask("/mcp/b", reading)
     assert refused["isError"]
     assert "mine" not in json.dumps(refused)

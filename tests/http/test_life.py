@@ -1,4 +1,4 @@
-"""How `headgate serve` and the servers behind it begin, end, and change while they run; and what never stays behind."""
+"""How `brimgate serve` and the servers behind it begin, end, and change while they run; and what never stays behind."""
 
 import json
 import os
@@ -31,7 +31,7 @@ from tests.http.serving import (
 from tests.http.wire import Wire, request, wire
 
 JSON = b"Content-Type: application/json"
-CYCLES = int(os.environ.get("HEADGATE_CYCLES", "100"))
+CYCLES = int(os.environ.get("BRIMGATE_CYCLES", "100"))
 
 
 def call(key: Any, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -211,7 +211,7 @@ def test_a_second_signal_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_change_of_the_file_is_followed_and_a_broken_one_is_not(tmp_path: Path) -> None:
-    path = tmp_path / "headgate.yaml"
+    path = tmp_path / "brimgate.yaml"
 
     def written(size: int, json_response: str) -> str:
         upstream = {"faulty": {"command": FAULTY[0], "args": FAULTY[1:]}}

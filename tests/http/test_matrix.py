@@ -1,4 +1,4 @@
-"""Every client in front of every kind of server, through `headgate serve` and `headgate run`: all of it works."""
+"""Every client in front of every kind of server, through `brimgate serve` and `brimgate run`: all of it works."""
 
 import json
 import sys
@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from headgate.engine.tokens import Estimator
-from tests.config.running import HEADGATE
+from brimgate.engine.tokens import Estimator
+from tests.config.running import BRIMGATE
 from tests.conformance.processes import free_port, listens, running
 from tests.http.matrix_server import LARGE, TOOLS
 from tests.http.serving import Serving, serve
@@ -58,7 +58,7 @@ class World:
         return serve(*budget, command=[*SERVER, "--stdio", *more])
 
     def run_command(self, upstream: str) -> tuple[str, ...]:
-        return (*HEADGATE, "run", "--budget", str(BUDGET), "--upstream", self.url(upstream))
+        return (*BRIMGATE, "run", "--budget", str(BUDGET), "--upstream", self.url(upstream))
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 def check(visit: Visit, mark: str) -> None:
     """Everything came as it would without us, but for what is too large, which came in parts."""
-    assert sorted(visit.tools) == sorted([*TOOLS, "headgate_read"])
+    assert sorted(visit.tools) == sorted([*TOOLS, "brimgate_read"])
     assert only_text(visit.small) == only_text(visit.after) == f"small {mark}"
     count = Estimator("claude").ceiling
     assert len(visit.large) > 3
@@ -118,7 +118,7 @@ def inspect(folder: Path, *options: str) -> Any:
 def check_inspector(folder: Path, *where: str) -> None:
     """A process per request: the list, a call, and the first part of a large answer."""
     listed = inspect(folder, *where, "--method", "tools/list")
-    assert sorted(tool["name"] for tool in listed["tools"]) == sorted([*TOOLS, "headgate_read"])
+    assert sorted(tool["name"] for tool in listed["tools"]) == sorted([*TOOLS, "brimgate_read"])
     call = ("--method", "tools/call", "--tool-name")
     assert only_text(inspect(folder, *where, *call, "small", "--tool-arg", "mark=abc")) == "small abc"
     first = inspect(folder, *where, *call, "large")

@@ -1,4 +1,4 @@
-"""Every key of `server:`, and those of a server behind HTTP, changes what `headgate serve` does (see test_keys.py)."""
+"""Every key of `server:`, and those of a server behind HTTP, changes what `brimgate serve` does (see test_keys.py)."""
 
 import json
 import signal
@@ -33,7 +33,7 @@ def case(key: str) -> Callable[[Case], Case]:
 @contextmanager
 def serving_with(folder: Path, upstream: dict[str, Any] | None = None, **server: Any) -> Iterator[Serving]:
     """By a file: that a key is read from there is a part of what it is."""
-    path = folder / "headgate.yaml"
+    path = folder / "brimgate.yaml"
     behind = upstream or {"command": FAULTY[0], "args": FAULTY[1:]}
     path.write_text(json.dumps({"upstreams": {"one": behind}, "server": {"grace_seconds": 0} | server}))
     with serve("--config", str(path), command=()) as serving:
@@ -64,7 +64,7 @@ def _(folder: Path) -> None:
 def _(folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    path = folder / "headgate.yaml"
+    path = folder / "brimgate.yaml"
     behind = {"command": FAULTY[0], "args": FAULTY[1:]}
     path.write_text(json.dumps({"upstreams": {"one": behind}, "server": {"port": port}}))
     with serve("--config", str(path), command=(), port=None) as serving:

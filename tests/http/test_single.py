@@ -75,19 +75,19 @@ def test_the_same_ids_at_once_do_not_meet(serving: Serving) -> None:
 def test_a_large_answer_is_reduced_and_read_on(serving: Serving) -> None:
     text = "".join(f"line {number} of a long report about nothing in particular\n" for number in range(3_000))
     result = call(serving, "echo", {"text": text}).json["result"]
-    record = result["_meta"]["headgate/result"]
+    record = result["_meta"]["brimgate/result"]
     assert result["resultType"] == "complete"
     assert record["total"]["bytes"] == len(text)
     arguments = {"cursor": record["nextCursor"]}
-    more = call(serving, "headgate_read", arguments).json["result"]
-    assert more["_meta"]["headgate/result"]["shown"]["from"] > 0
-    refused = call(serving, "headgate_read", arguments, mcp_name="echo")
+    more = call(serving, "brimgate_read", arguments).json["result"]
+    assert more["_meta"]["brimgate/result"]["shown"]["from"] > 0
+    refused = call(serving, "brimgate_read", arguments, mcp_name="echo")
     assert (refused.status, refused.json["error"]["code"]) == (400, -32020)
 
 
 def test_the_list_has_our_tool_too(serving: Serving) -> None:
     names = [tool["name"] for tool in modern(serving, "tools/list").json["result"]["tools"]]
-    assert names == ["echo", "city", "headgate_read"]
+    assert names == ["echo", "city", "brimgate_read"]
 
 
 def test_arguments_in_headers_are_checked_against_the_tool(serving: Serving) -> None:

@@ -121,7 +121,7 @@ async def _visit(connecting: Client, mark: str) -> Visit:
         small = await call("small", {"mark": mark})
         large = [await call("large", {})]
         while cursor := following(large[-1]):
-            large.append(await call("headgate_read", {"cursor": cursor}))
+            large.append(await call("brimgate_read", {"cursor": cursor}))
         progress: list[float] = []
         going_on: list[asyncio.Task[Result]] = []
 

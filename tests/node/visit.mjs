@@ -15,7 +15,7 @@ export async function visit(client, transport, { mark }) {
   const small = await call('small', { mark });
   const large = [await call('large', {})];
   for (let cursor = following(large[0]); cursor; cursor = following(large.at(-1))) {
-    large.push(await call('headgate_read', { cursor }));
+    large.push(await call('brimgate_read', { cursor }));
   }
   const progress = [];
   let goingOn;

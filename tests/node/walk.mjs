@@ -2,7 +2,7 @@
 
 /** The cursor to go on with; behind a derived view, the one that leads to everything. */
 export function following(result) {
-  const record = result._meta?.['headgate/result'];
+  const record = result._meta?.['brimgate/result'];
   return record?.derived ? record.detailsAvailable.cursor : record?.nextCursor;
 }
 
@@ -16,7 +16,7 @@ export async function walk(client, transport, { tool, arguments: given }) {
   const { tools } = await client.listTools(); // from here on, answers are checked against the listed schemas
   const results = [await client.callTool({ name: tool, arguments: given })];
   for (let cursor = following(results[0]); cursor; cursor = following(results.at(-1))) {
-    results.push(await client.callTool({ name: 'headgate_read', arguments: { cursor } }));
+    results.push(await client.callTool({ name: 'brimgate_read', arguments: { cursor } }));
   }
   await client.close();
   process.stdout.write(JSON.stringify({ version, tools, results }));

@@ -8,25 +8,25 @@ from typing import Any
 
 import pytest
 
-from headgate.cli.savings.recorded import parse_calls
-from headgate.config.packs import rules_of
-from headgate.errors import InputError, OperatorError
-from headgate.packs.contract import Pack
-from headgate.packs.graphiti import PACK
-from headgate.packs.writing import failure_of
-from tests.config.running import HEADGATE, environment
+from brimgate.cli.savings.recorded import parse_calls
+from brimgate.config.packs import rules_of
+from brimgate.errors import InputError, OperatorError
+from brimgate.packs.contract import Pack
+from brimgate.packs.graphiti import PACK
+from brimgate.packs.writing import failure_of
+from tests.config.running import BRIMGATE, environment
 from tests.http.serving import PATIENCE
 from tests.packs.test_discovery import ship
 
 SERVER = Path(__file__).parents[1] / "cli" / "hostile_server.py"
-HEAD = "from pathlib import Path\nfrom headgate.packs import Pack, Tool\n"
+HEAD = "from pathlib import Path\nfrom brimgate.packs import Pack, Tool\n"
 MARKS = "(frozenset({'echo'}),)"
 
 
 def run(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    variables = environment(PYTHONPATH=str(folder), HEADGATE_STATE_DIR=str(folder / "state"))
+    variables = environment(PYTHONPATH=str(folder), BRIMGATE_STATE_DIR=str(folder / "state"))
     return subprocess.run(
-        [*HEADGATE, *arguments],
+        [*BRIMGATE, *arguments],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -100,11 +100,11 @@ def test_what_a_pack_prints_does_not_get_between_the_messages_of_a_gateway(tmp_p
     content = [{"type": "text", "text": json.dumps([{"number": one} for one in range(20_000)])}]
     script.write_text(json.dumps({"tools": [], "result": {"content": content}}))
     with subprocess.Popen(
-        [*HEADGATE, "run", "--pack", "toy", "--", sys.executable, "-I", "-S", str(SERVER), str(script)],
+        [*BRIMGATE, "run", "--pack", "toy", "--", sys.executable, "-I", "-S", str(SERVER), str(script)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=environment(PYTHONPATH=str(tmp_path), HEADGATE_STATE_DIR=str(tmp_path / "state")),
+        env=environment(PYTHONPATH=str(tmp_path), BRIMGATE_STATE_DIR=str(tmp_path / "state")),
     ) as gateway:
         assert gateway.stdin and gateway.stdout
         told = {
@@ -126,7 +126,7 @@ def test_what_a_pack_prints_does_not_get_between_the_messages_of_a_gateway(tmp_p
 
 def test_what_a_formatter_says_of_its_failure_cannot_steer_a_terminal(tmp_path: Path) -> None:
     code = (
-        "def fail(answer, scene):\n    raise ValueError('red \\x1b[31m\\nheadgate: all is well')\n"
+        "def fail(answer, scene):\n    raise ValueError('red \\x1b[31m\\nbrimgate: all is well')\n"
         f"PACK = Pack('toy', '', {{'echo': Tool(fail)}}, marks={MARKS})\n"
     )
     ship(tmp_path, "toy_red", HEAD + code, "toy = toy_red:PACK")

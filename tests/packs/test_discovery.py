@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from headgate.errors import OperatorError
-from headgate.packs.contract import Pack
-from headgate.packs.discovery import installed, load_pack, pack_for
-from headgate.packs.graphiti import PACK
+from brimgate.errors import OperatorError
+from brimgate.packs.contract import Pack
+from brimgate.packs.discovery import installed, load_pack, pack_for
+from brimgate.packs.graphiti import PACK
 
 GOOD = """
-from headgate.packs import Pack, Tool
+from brimgate.packs import Pack, Tool
 
 PACK = Pack(
     "weather", "the weather", {"forecast": Tool(lambda answer, _: answer["sky"])}, marks=(frozenset({"forecast"}),)
@@ -23,8 +23,8 @@ PACK = Pack(
 """
 _ASK = """
 import json, sys
-from headgate.errors import OperatorError
-from headgate.packs.discovery import installed, load_pack, pack_for, usable
+from brimgate.errors import OperatorError
+from brimgate.packs.discovery import installed, load_pack, pack_for, usable
 
 def loaded(name):
     try:
@@ -49,7 +49,7 @@ def ship(folder: Path, module: str, code: str, *entries: str) -> None:
     info = folder / f"{module}-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[headgate.packs]\n" + "".join(f"{entry}\n" for entry in entries))
+    (info / "entry_points.txt").write_text("[brimgate.packs]\n" + "".join(f"{entry}\n" for entry in entries))
 
 
 def ask(folder: Path, *tools: str) -> dict[str, Any]:

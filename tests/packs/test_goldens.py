@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from headgate.packs.graphiti import PACK
+from brimgate.packs.graphiti import PACK
 from tests.packs.worded import HERE, SCENES, as_document, said
 
 INPUTS = {path.stem: path for path in sorted((HERE / "inputs").glob("*.json"))}

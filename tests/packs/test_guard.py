@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from headgate.packs import writing
-from headgate.packs.contract import Formatter, Pack, Tool
-from headgate.packs.scene import Scene
-from headgate.packs.writing import Limits, Trouble, wording_of, write
+from brimgate.packs import writing
+from brimgate.packs.contract import Formatter, Pack, Tool
+from brimgate.packs.scene import Scene
+from brimgate.packs.writing import Limits, Trouble, wording_of, write
 from tests.packs.worded import PATIENT, pack_of
 
 ANSWER = b'{"items": [1, 2, 3], "note": "kept private"}'

@@ -17,7 +17,7 @@ PAGE = (ROOT / "docs" / "how-to" / "write-a-pack.md").read_text("utf-8")
 PEOPLE = {"author": "Ana", "assignee": "Ben", "watchers": ["Cem"]}
 SERVER = """
 import sys
-from headgate.testing.mcp_session import Outcome, Server, Session
+from brimgate.testing.mcp_session import Outcome, Server, Session
 import json
 
 TICKETS = json.loads(open(sys.argv[1], encoding="utf-8").read())
@@ -69,9 +69,9 @@ class Desk:
         (info / "METADATA").write_text(
             f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
         )
-        points = project["entry-points"]["headgate.packs"]
+        points = project["entry-points"]["brimgate.packs"]
         lines = "".join(f"{name} = {value}\n" for name, value in points.items())
-        (info / "entry_points.txt").write_text(f"[headgate.packs]\n{lines}")
+        (info / "entry_points.txt").write_text(f"[brimgate.packs]\n{lines}")
         self.tickets = [
             {"id": f"6af613b6-0000-4000-8000-{number:012}", "title": f"Printer {number} is out of paper",
              "state": "open", "opened": "2020-01-02T03:04:05Z", **PEOPLE}
@@ -82,13 +82,13 @@ class Desk:
         self.server = [sys.executable, str(folder / "server.py"), str(folder / "tickets.json")]
 
     def run(self, *words: str) -> "subprocess.CompletedProcess[str]":
-        known = {name: value for name, value in os.environ.items() if not name.startswith("HEADGATE_")}
+        known = {name: value for name, value in os.environ.items() if not name.startswith("BRIMGATE_")}
         environment = known | {
             "PYTHONPATH": str(self.folder),
-            "HEADGATE_STATE_DIR": str(self.folder / "state"),
+            "BRIMGATE_STATE_DIR": str(self.folder / "state"),
         }
         return subprocess.run(
-            [sys.executable, "-m", "headgate", *words], capture_output=True, text=True, encoding="utf-8",
+            [sys.executable, "-m", "brimgate", *words], capture_output=True, text=True, encoding="utf-8",
             env=environment, cwd=self.folder, stdin=subprocess.DEVNULL, timeout=120, check=False,
         )  # fmt: skip
 
@@ -125,10 +125,10 @@ def test_short_ids_force_and_failures_are_as_the_page_says(desk: Desk) -> None:
 def test_the_relay_uses_it_and_knows_its_sections(desk: Desk) -> None:
     asked: list[dict[str, Any]] = [
         {"name": "find_tickets", "arguments": {"query": "printer"}},
-        {"name": "headgate_read", "arguments": {"fields": "people", "format": "json"}},
+        {"name": "brimgate_read", "arguments": {"fields": "people", "format": "json"}},
     ]
-    known = {name: value for name, value in os.environ.items() if not name.startswith("HEADGATE_")}
-    command = [sys.executable, "-m", "headgate", "run", "--pack", "tickets", "--", *desk.server]
+    known = {name: value for name, value in os.environ.items() if not name.startswith("BRIMGATE_")}
+    command = [sys.executable, "-m", "brimgate", "run", "--pack", "tickets", "--", *desk.server]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         env=known | {"PYTHONPATH": str(desk.folder)},
@@ -144,7 +144,7 @@ def test_the_relay_uses_it_and_knows_its_sections(desk: Desk) -> None:
             [("initialize", hello), *(("tools/call", one) for one in asked)], 1
         ):
             if results[1:]:
-                cursor = results[1]["_meta"]["headgate/result"]["detailsAvailable"]["cursor"]
+                cursor = results[1]["_meta"]["brimgate/result"]["detailsAvailable"]["cursor"]
                 params["arguments"]["cursor"] = cursor
             message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
             gateway.stdin.write(json.dumps(message).encode() + b"\n")

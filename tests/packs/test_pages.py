@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.engine import jsontext
-from headgate.engine.cursor import Binding, KeyRing
-from headgate.engine.policy import Policy
-from headgate.engine.reply import Reply
-from headgate.engine.request import Request, parse_request
-from headgate.engine.wording import VIEW, Wording
-from headgate.packs.graphiti import PACK
-from headgate.packs.scene import Scene
-from headgate.packs.writing import Trouble, write
-from headgate.protection import Protection
-from headgate.store import MemoryStore
-from headgate.testing.graph import Graph
+from brimgate.engine import jsontext
+from brimgate.engine.cursor import Binding, KeyRing
+from brimgate.engine.policy import Policy
+from brimgate.engine.reply import Reply
+from brimgate.engine.request import Request, parse_request
+from brimgate.engine.wording import VIEW, Wording
+from brimgate.packs.graphiti import PACK
+from brimgate.packs.scene import Scene
+from brimgate.packs.writing import Trouble, write
+from brimgate.protection import Protection
+from brimgate.store import MemoryStore
+from brimgate.testing.graph import Graph
 from tests.engine.holding import KEY, NOW, policy, rebuilt
 from tests.packs.worded import PATIENT, as_document
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from headgate.engine import jsontext
-from headgate.engine.source import Source
-from headgate.engine.wording import word_all
-from headgate.packs.graphiti import PACK
-from headgate.packs.references import ReferenceBook, ids_in, shortener
-from headgate.packs.scene import Scene
-from headgate.packs.writing import Trouble, write
+from brimgate.engine import jsontext
+from brimgate.engine.source import Source
+from brimgate.engine.wording import word_all
+from brimgate.packs.graphiti import PACK
+from brimgate.packs.references import ReferenceBook, ids_in, shortener
+from brimgate.packs.scene import Scene
+from brimgate.packs.writing import Trouble, write
 from tests.engine.holding import policy
 from tests.packs.strategies import Answered, Json, answers, arbitrary, provenances, uuids
 from tests.packs.worded import NOW, PATIENT, SCENES, as_document, command_line, relay, said

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from headgate.config.loading import parse
-from headgate.config.packs import rules_of, words_of
-from headgate.config.policies import make_rules
-from headgate.engine.cursor import Binding, KeyRing
-from headgate.engine.request import parse_request
-from headgate.errors import ConfigError
-from headgate.packs.contract import Pack
-from headgate.packs.graphiti import PACK
-from headgate.protection import Protection
-from headgate.store import MemoryStore
-from headgate.testing.graph import Graph
+from brimgate.config.loading import parse
+from brimgate.config.packs import rules_of, words_of
+from brimgate.config.policies import make_rules
+from brimgate.engine.cursor import Binding, KeyRing
+from brimgate.engine.request import parse_request
+from brimgate.errors import ConfigError
+from brimgate.packs.contract import Pack
+from brimgate.packs.graphiti import PACK
+from brimgate.protection import Protection
+from brimgate.store import MemoryStore
+from brimgate.testing.graph import Graph
 from tests.engine.holding import KEY, NOW
 from tests.packs.worded import as_document
 

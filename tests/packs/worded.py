@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from headgate.packs.contract import Formatter, Pack, Tool
-from headgate.packs.graphiti import PACK
-from headgate.packs.references import ids_in, shortener
-from headgate.packs.scene import Scene
-from headgate.packs.writing import Limits, Trouble, write
+from brimgate.packs.contract import Formatter, Pack, Tool
+from brimgate.packs.graphiti import PACK
+from brimgate.packs.references import ids_in, shortener
+from brimgate.packs.scene import Scene
+from brimgate.packs.writing import Limits, Trouble, write
 
 HERE = Path(__file__).parent
 NOW = datetime(2026, 11, 15, 10, tzinfo=UTC)

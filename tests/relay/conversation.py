@@ -4,16 +4,16 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from headgate.engine.cursor import KeyRing
-from headgate.engine.policy import Policy
-from headgate.engine.rebuild import Rebuilder
-from headgate.engine.reply import Reply
-from headgate.engine.tokens import Estimator
-from headgate.protection import Protection
-from headgate.relay.actions import Note, ToClient, ToUpstream
-from headgate.relay.rules import Rules, ToolRule
-from headgate.relay.session import Session
-from headgate.store import MemoryStore
+from brimgate.engine.cursor import KeyRing
+from brimgate.engine.policy import Policy
+from brimgate.engine.rebuild import Rebuilder
+from brimgate.engine.reply import Reply
+from brimgate.engine.tokens import Estimator
+from brimgate.protection import Protection
+from brimgate.relay.actions import Note, ToClient, ToUpstream
+from brimgate.relay.rules import Rules, ToolRule
+from brimgate.relay.session import Session
+from brimgate.store import MemoryStore
 
 KEY = bytes(range(1, 33))
 NOW = 1_800_000_000.0
@@ -67,7 +67,7 @@ class Conversation:
     def read(self, *, modern: bool = False, **arguments: Any) -> dict[str, Any]:
         """Our own tool; nothing of it may reach the upstream."""
         self._ids += 1
-        params: dict[str, Any] = {"name": "headgate_read", "arguments": arguments}
+        params: dict[str, Any] = {"name": "brimgate_read", "arguments": arguments}
         if modern:
             params["_meta"] = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
         request = {"jsonrpc": "2.0", "id": self._ids, "method": "tools/call", "params": params}
@@ -97,7 +97,7 @@ def following(record: dict[str, Any]) -> str | None:
 
 
 def record_of(result: dict[str, Any]) -> dict[str, Any]:
-    return result["_meta"]["headgate/result"]
+    return result["_meta"]["brimgate/result"]
 
 
 def reply_of(result: dict[str, Any]) -> Reply:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from headgate.engine.rebuild import Rebuilder
+from brimgate.engine.rebuild import Rebuilder
 from tests.relay.conversation import following, record_of, reply_of
 
 PATIENCE = 60.0
@@ -103,7 +103,7 @@ class RawClient:
             cursor = following(reply.record)
             if not cursor:
                 return rebuilder.answer()
-            result = self.call("headgate_read", cursor=cursor)["result"]
+            result = self.call("brimgate_read", cursor=cursor)["result"]
             assert record_of(result)
 
     def wait_for_log(self, part: str) -> str:

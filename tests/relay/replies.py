@@ -1,11 +1,11 @@
-"""Headgate's replies as a client program reads them, out of the results it gets."""
+"""Brimgate's replies as a client program reads them, out of the results it gets."""
 
 from collections.abc import Iterable
 from typing import Any
 
-from headgate.engine import jsontext
-from headgate.engine.rebuild import Rebuilder
-from headgate.engine.source import Source
+from brimgate.engine import jsontext
+from brimgate.engine.rebuild import Rebuilder
+from brimgate.engine.source import Source
 from tests.relay.conversation import following as following_of
 from tests.relay.conversation import reply_of
 
@@ -15,7 +15,7 @@ Result = dict[str, Any]
 
 def record_of(result: Result) -> dict[str, Any] | None:
     """None if the result was not reduced."""
-    return (result.get("_meta") or {}).get("headgate/result")
+    return (result.get("_meta") or {}).get("brimgate/result")
 
 
 def following(result: Result) -> str | None:

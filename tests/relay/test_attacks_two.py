@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from headgate.back.channel import Listener
-from headgate.back.process import Command, spawn
-from headgate.back.stdio import StdioUpstream
-from headgate.engine.policy import Policy
-from headgate.relay.rules import ToolRule
+from brimgate.back.channel import Listener
+from brimgate.back.process import Command, spawn
+from brimgate.back.stdio import StdioUpstream
+from brimgate.engine.policy import Policy
+from brimgate.relay.rules import ToolRule
 from tests.relay.conversation import Conversation, policy, record_of
 from tests.relay.rawclient import RawClient
 from tests.relay.test_attacks import FLOOD, HARD_CAP, PIXEL, everything_about, paid, server
-from tests.world import through_headgate
+from tests.world import through_brimgate
 
 needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and /proc")
 HEADER = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 100, 100) + b"\x08\x06\0\0\0"
@@ -124,7 +124,7 @@ def test_calls_whose_ids_are_a_number_and_its_text_are_both_answered() -> None:
     assert conversation.session.pending_calls == 2
 
 
-@pytest.mark.parametrize("name", ["headgate_read", "secret"])
+@pytest.mark.parametrize("name", ["brimgate_read", "secret"])
 def test_a_tool_with_an_odd_description_is_hidden_all_the_same(name: str) -> None:
     conversation = Conversation(resolve=lambda tool: ToolRule(policy(), hidden=tool == "secret"))
     conversation.client(LISTING)
@@ -150,11 +150,11 @@ def test_a_list_of_tools_with_a_broken_character_reaches_the_client() -> None:
     conversation.client(LISTING)
     line = b'{"jsonrpc":"2.0","id":7,"result":{"tools":[{"name":"a","description":"caf\xe9"}]}}'
     _, (back,) = conversation.upstream(line)
-    assert b"headgate_read" in back
+    assert b"brimgate_read" in back
 
 
 def test_our_own_tool_in_a_batch_that_strict_readers_refuse_stays_here() -> None:
-    params = b'{"name":"headgate_read","arguments":{"x":NaN}}'
+    params = b'{"name":"brimgate_read","arguments":{"x":NaN}}'
     call = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":' + params + b"}"
     onward, back = Conversation().client(b"[" + call + b"]")
     assert not onward and back
@@ -214,7 +214,7 @@ def test_a_signal_while_it_restarts_leaves_no_upstream_behind(tmp_path: Path) ->
         f"#!/bin/sh\nif [ -e {died} ]; then echo $$ > {died}; exec sleep 20; fi\ntouch {died}\nread x\n"
     )
     script.chmod(0o755)
-    with RawClient(through_headgate([str(script)])) as client:
+    with RawClient(through_brimgate([str(script)])) as client:
         client.request("ping")
         client.begin("ping")
         time.sleep(0.001)
@@ -235,7 +235,7 @@ def test_a_client_that_greets_a_restarted_upstream_itself_greets_it_once(tmp_pat
     journal = tmp_path / "heard"
     noting = f'open({str(journal)!r}, "a").write(m["method"] + "\\n")\n'
     body = f'{noting}{GREETS}if m["method"] == "die": os._exit(3)'
-    with RawClient(through_headgate(server(tmp_path, body))) as client:
+    with RawClient(through_brimgate(server(tmp_path, body))) as client:
         client.greet()
         client.request("die")
         journal.write_text("")
@@ -248,7 +248,7 @@ def test_calls_that_wait_for_an_upstream_that_had_to_be_stopped_are_answered(tmp
     endless = 'sys.stdout.write("{\\"id\\":%d," % m["id"] + "x" * 1_100_000); sys.stdout.flush()'
     ping = 'if m["method"] == "ping": send(id=m["id"], result={})'
     body = f'{GREETS}if m["method"] == "endless": {endless}\n{ping}'
-    command = through_headgate(server(tmp_path, body), "--set", "max_result_bytes=1000000")
+    command = through_brimgate(server(tmp_path, body), "--set", "max_result_bytes=1000000")
     with RawClient(command) as client:
         try:
             client.greet()

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from headgate.relay.rules import ToolRule
+from brimgate.relay.rules import ToolRule
 from tests.relay.conversation import Conversation, policy
 from tests.relay.rawclient import PATIENCE, RawClient
-from tests.world import through_headgate
+from tests.world import through_brimgate
 
 pytestmark = pytest.mark.property
 
@@ -39,7 +39,7 @@ FROM_SERVERS = ("sampling/createMessage", "elicitation/create", "roots/list", "p
 
 space = st.sampled_from((b"", b"", b"", b" ", b"\t", b"  ", b"\r"))
 _PIECES = (
-    *("a", "Z9", " ", "é", "漢字", "😀", "\x7f", "[headgate] ", "}", "]", "'", "/", "id", "result"),
+    *("a", "Z9", " ", "é", "漢字", "😀", "\x7f", "[brimgate] ", "}", "]", "'", "/", "id", "result"),
     *("\\n", "\\u00e9", "\\u00E9", "\\/", '\\"', "\\\\", "\\ud83d\\ude00", "\\ud800", "\\u0000", "\\u2028"),
 )
 _NUMBERS = ("0", "-0", "7", "1.0", "1e2", "1E+2", "-1.50e-3", "0.1000", "123456789012345678901234567890")
@@ -109,7 +109,7 @@ def message(draw: st.DrawFn, members: dict[str, bytes]) -> bytes:
 def asking(draw: st.DrawFn, method: str, key: bytes | None) -> bytes:
     members = {"method": draw(quoted(method))} | ({"id": key} if key is not None else {})
     if draw(st.booleans()):
-        name = draw(spelled(("get", "_rows", "é", "\\u00e9", "headgate_read_")))
+        name = draw(spelled(("get", "_rows", "é", "\\u00e9", "brimgate_read_")))
         meta = b'{"progressToken":1,"io.modelcontextprotocol/protocolVersion":"2026-07-28"}'
         known = [(b'"name"', name), (b'"arguments"', draw(values)), (b'"_meta"', meta)]
         chosen = draw(st.lists(st.sampled_from(known), unique=True))
@@ -223,7 +223,7 @@ class Mirror(RawClient):
 
 @pytest.fixture(scope="module")
 def mirror() -> Iterator[Mirror]:
-    with Mirror(through_headgate([sys.executable, "-c", MIRROR], "--budget", str(BUDGET))) as client:
+    with Mirror(through_brimgate([sys.executable, "-c", MIRROR], "--budget", str(BUDGET))) as client:
         yield client
         client.process.terminate()  # by itself it would wait for answers that a mirror never gives
         client.process.wait(PATIENCE)

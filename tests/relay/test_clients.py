@@ -1,4 +1,4 @@
-"""Other people's clients in front of Headgate: the TypeScript SDKs, and Inspector."""
+"""Other people's clients in front of Brimgate: the TypeScript SDKs, and Inspector."""
 
 import json
 import os
@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from headgate.engine.tokens import Estimator
+from brimgate.engine.tokens import Estimator
 from tests.relay.conversation import texts
 from tests.relay.large_answers import Case, a_large_graph, many_rows
 from tests.relay.replies import as_rebuilt, rebuild, record_of
-from tests.world import everything_server, inspector, needs_npm, node, through_headgate
+from tests.world import everything_server, inspector, needs_npm, node, through_brimgate
 
 pytestmark = needs_npm
 BUDGET = 4_000
@@ -35,11 +35,11 @@ def run(command: list[str], home: Path) -> Any:
 
 
 def as_listed(tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A list of tools without what Headgate adds and drops."""
+    """A list of tools without what Brimgate adds and drops."""
     return [
         {key: tool[key] for key in tool if key != "outputSchema"}
         for tool in tools
-        if tool["name"] != "headgate_read"
+        if tool["name"] != "brimgate_read"
     ]
 
 
@@ -56,7 +56,7 @@ def test_a_typescript_client_reads_a_large_answer_to_its_end(
         return run(node(script, json.dumps(call | options)), tmp_path)
 
     direct = use(case.command)
-    through = use(through_headgate(case.command, "--budget", str(BUDGET)))
+    through = use(through_brimgate(case.command, "--budget", str(BUDGET)))
     assert through["version"] == direct["version"]
     assert as_listed(through["tools"]) == as_listed(direct["tools"])
     count = Estimator("claude").ceiling
@@ -76,10 +76,10 @@ def inspect(command: list[str], folder: Path, *options: str) -> Any:
 def test_inspector_lists_the_same_tools_and_one_more(tmp_path: Path) -> None:
     direct, through = (
         inspect(command, tmp_path, "--method", "tools/list")["tools"]
-        for command in (everything_server(), through_headgate(everything_server()))
+        for command in (everything_server(), through_brimgate(everything_server()))
     )
     assert as_listed(through) == as_listed(direct)
-    assert [tool["name"] for tool in through].count("headgate_read") == 1
+    assert [tool["name"] for tool in through].count("brimgate_read") == 1
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
@@ -87,7 +87,7 @@ def test_inspector_gets_a_bounded_answer(era: str, tmp_path: Path) -> None:
     case = many_rows(tmp_path)
     options = ("--protocol-era", era, "--method", "tools/call", "--tool-name", case.tool)
     given = ("--tool-args-json", json.dumps(case.arguments))
-    command = through_headgate(case.command, "--budget", str(BUDGET))
+    command = through_brimgate(case.command, "--budget", str(BUDGET))
     result = inspect(command, tmp_path, *options, *given)
     assert Estimator("claude").ceiling("\n".join(texts(result))) <= BUDGET
     record = record_of(result)

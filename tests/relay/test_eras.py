@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.relay import message as rpc
-from headgate.relay.eras import (
+from brimgate.relay import message as rpc
+from brimgate.relay.eras import (
     HEADER_MISMATCH,
     UNSUPPORTED_VERSION,
     Refused,
@@ -18,8 +18,8 @@ from headgate.relay.eras import (
     envelope_headers,
     is_modern_header,
 )
-from headgate.relay.message import Message
-from headgate.relay.param_headers import check_params, make_params, param_headers_of
+from brimgate.relay.message import Message
+from brimgate.relay.param_headers import check_params, make_params, param_headers_of
 
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 
-from headgate.engine.tokens import Estimator
+from brimgate.engine.tokens import Estimator
 from tests.relay.conversation import cost, texts
 from tests.relay.rawclient import PATIENCE, RawClient
-from tests.world import through_headgate
+from tests.world import through_brimgate
 
 SERVER = [sys.executable, str(Path(__file__).with_name("faulty_server.py"))]
-STARTS = int(os.environ.get("HEADGATE_STARTS", "80"))
+STARTS = int(os.environ.get("BRIMGATE_STARTS", "80"))
 """`make soak` takes more."""
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and /proc")
 
 
 def gateway(*options: str, server: list[str] | None = None, **settings: Any) -> RawClient:
-    return RawClient(through_headgate(server or SERVER, *options), **settings)
+    return RawClient(through_brimgate(server or SERVER, *options), **settings)
 
 
 def is_running(pid: int) -> bool:
@@ -159,12 +159,12 @@ def test_an_answer_over_the_cap_of_bytes_is_refused_and_the_upstream_lives_on() 
 
 
 def test_the_environment_and_the_working_directory_are_as_configured(tmp_path: Path) -> None:
-    config = tmp_path / "headgate.yaml"
+    config = tmp_path / "brimgate.yaml"
     command = json.dumps(
         {"command": SERVER[0], "args": SERVER[1:], "cwd": str(tmp_path), "env": {"FAULTY_VALUE": "v"}}
     )
     config.write_text(f"upstreams:\n  faulty: {command}\n")
-    with RawClient([sys.executable, "-m", "headgate", "run", "--config", str(config)]) as client:
+    with RawClient([sys.executable, "-m", "brimgate", "run", "--config", str(config)]) as client:
         client.greet()
         told = json.loads(texts(client.call("environment")["result"])[0])
         assert told == {"cwd": str(tmp_path), "value": "v"}
@@ -174,7 +174,7 @@ def test_the_environment_and_the_working_directory_are_as_configured(tmp_path: P
 
 
 def test_a_client_that_goes_in_the_middle_of_a_call_leaves_nothing_behind() -> None:
-    command = through_headgate(SERVER)
+    command = through_brimgate(SERVER)
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:

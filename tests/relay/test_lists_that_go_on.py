@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from headgate.engine.cursor import KeyRing
-from headgate.engine.filling import Look
-from headgate.engine.policy import Policy
-from headgate.errors import ClientError, UpstreamError
-from headgate.protection import Protection
-from headgate.relay.actions import Action, ToClient, Wait, settled
-from headgate.relay.rules import Rules, ToolRule
-from headgate.relay.session import Session
-from headgate.store import MemoryStore
-from headgate.store.fillings import HANDED_OVER, Handover
+from brimgate.engine.cursor import KeyRing
+from brimgate.engine.filling import Look
+from brimgate.engine.policy import Policy
+from brimgate.errors import ClientError, UpstreamError
+from brimgate.protection import Protection
+from brimgate.relay.actions import Action, ToClient, Wait, settled
+from brimgate.relay.rules import Rules, ToolRule
+from brimgate.relay.session import Session
+from brimgate.store import MemoryStore
+from brimgate.store.fillings import HANDED_OVER, Handover
 from tests.relay.conversation import KEY, NOW
 
 
@@ -82,7 +82,7 @@ class Talk:
         return self.done(self.session.from_upstream(json.dumps(line).encode()))
 
     def read(self, **arguments: Any) -> dict[str, Any]:
-        return self.done(self.ask("headgate_read", **arguments))
+        return self.done(self.ask("brimgate_read", **arguments))
 
     def done(self, actions: list[Action]) -> dict[str, Any]:
         while any(isinstance(action, Wait) for action in actions):
@@ -105,7 +105,7 @@ async def _awaited(wait: Wait) -> None:
 
 
 def record(result: dict[str, Any]) -> dict[str, Any]:
-    return result["_meta"]["headgate/result"]
+    return result["_meta"]["brimgate/result"]
 
 
 def test_the_first_page_tells_the_true_total_and_needs_one_item_more_than_it_shows() -> None:
@@ -273,7 +273,7 @@ def test_an_expired_cursor_fetches_nothing() -> None:
 def test_in_a_batch_what_would_have_to_be_waited_for_is_refused() -> None:
     talk = Talk()
     cursor = record(talk.first(Growing(100)))["nextCursor"]
-    call = {"name": "headgate_read", "arguments": {"cursor": cursor}}
+    call = {"name": "brimgate_read", "arguments": {"cursor": cursor}}
     batch = [{"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": call}]
     (answer,) = talk.session.from_client(json.dumps(batch).encode())
     assert isinstance(answer, ToClient)

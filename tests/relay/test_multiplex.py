@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.relay import message as rpc
-from headgate.relay.message import Message
-from headgate.relay.multiplex import Multiplexer
+from brimgate.relay import message as rpc
+from brimgate.relay.message import Message
+from brimgate.relay.multiplex import Multiplexer
 
 SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 

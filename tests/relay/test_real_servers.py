@@ -1,4 +1,4 @@
-"""Large answers of real servers, through Headgate: bounded, complete, and asked for once."""
+"""Large answers of real servers, through Brimgate: bounded, complete, and asked for once."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from headgate.engine.tokens import Estimator
+from brimgate.engine.tokens import Estimator
 from tests.relay.conversation import texts
 from tests.relay.large_answers import (
     Case,
@@ -23,7 +23,7 @@ from tests.relay.large_answers import (
 )
 from tests.relay.replies import Result, as_rebuilt, following, rebuild
 from tests.relay.tap import ASKED
-from tests.world import everything_server, needs_npm, tapped, through_headgate
+from tests.world import everything_server, needs_npm, tapped, through_brimgate
 
 BUDGET = 4_000
 MODES = ("legacy", "auto")
@@ -64,7 +64,7 @@ async def _ask(command: list[str], mode: str, calls: dict[str, dict[str, Any]]) 
         for tool, arguments in calls.items():
             results.append(await call(tool, arguments))
             while cursor := following(results[-1]):
-                results.append(await call("headgate_read", {"cursor": cursor}))
+                results.append(await call("brimgate_read", {"cursor": cursor}))
         return Answer(client.protocol_version, results)
 
 
@@ -80,7 +80,7 @@ def calls_in(journal: Path) -> list[str]:
 @pytest.mark.parametrize("mode", MODES)
 def test_a_large_answer_is_bounded_complete_and_asked_for_once(case: Case, mode: str, tmp_path: Path) -> None:
     direct = ask(case.command, mode, {case.tool: case.arguments})
-    command = through_headgate(tapped(case.command, tmp_path), "--budget", str(BUDGET))
+    command = through_brimgate(tapped(case.command, tmp_path), "--budget", str(BUDGET))
     through = ask(command, mode, {case.tool: case.arguments})
 
     assert through.version == direct.version
@@ -90,7 +90,7 @@ def test_a_large_answer_is_bounded_complete_and_asked_for_once(case: Case, mode:
         assert count("\n".join(texts(result))) <= BUDGET
         assert "structuredContent" not in result
         assert not result.get("isError")
-        assert texts(result)[0].startswith("[headgate] ")
+        assert texts(result)[0].startswith("[brimgate] ")
     (original,) = texts(direct.results[0])
     assert len(through.results) > 5
     assert rebuild(through.results) == as_rebuilt(original)
@@ -110,7 +110,7 @@ SMALL = {
 @pytest.mark.parametrize("mode", MODES)
 def test_what_fits_comes_as_the_server_sent_it(mode: str) -> None:
     direct = ask(everything_server(), mode, SMALL)
-    through = ask(through_headgate(everything_server(), "--budget", str(BUDGET)), mode, SMALL)
+    through = ask(through_brimgate(everything_server(), "--budget", str(BUDGET)), mode, SMALL)
     assert through == direct
     assert any("structuredContent" in result for result in through.results)
     assert any(block["type"] == "image" for result in through.results for block in result["content"])

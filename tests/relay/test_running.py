@@ -1,4 +1,4 @@
-"""`headgate run` as a process: what it loads, what it writes where, and that starting does nothing else."""
+"""`brimgate run` as a process: what it loads, what it writes where, and that starting does nothing else."""
 
 import json
 import re
@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from headgate.back.process import resolve
+from brimgate.back.process import resolve
 from tests.relay.conversation import cost, texts
 from tests.relay.rawclient import RawClient
 from tests.relay.test_faults import SERVER, gateway
-from tests.world import through_headgate
+from tests.world import through_brimgate
 
 _IMPORT = re.compile(r"import time:\s+\d+ \|\s+\d+ \|\s+(\S+)")
 ALWAYS_OFF = {
@@ -31,7 +31,7 @@ HEAVY = {"numpy", "splintr", "re2", "toon_format", "yaml", "jsonschema_rs"}
 
 
 def loaded_modules(*tools: str) -> set[str]:
-    command = [sys.executable, "-X", "importtime", *through_headgate(SERVER)[1:]]
+    command = [sys.executable, "-X", "importtime", *through_brimgate(SERVER)[1:]]
     with RawClient(command) as client:
         client.greet()
         client.request("tools/list")
@@ -56,8 +56,8 @@ def test_stdout_carries_the_protocol_only_and_every_decision_is_logged() -> None
     with gateway("--log-format", "json", "--budget", "2000") as client:
         client.greet()
         first = client.call("rows")["result"]
-        cursor = first["_meta"]["headgate/result"]["nextCursor"]
-        client.call("headgate_read", cursor=cursor)
+        cursor = first["_meta"]["brimgate/result"]["nextCursor"]
+        client.call("brimgate_read", cursor=cursor)
         client.call("picture")
         reduced = json.loads(client.wait_for_log('"reduced"'))
         assert {"time", "level", "event", "upstream", "tool", "decision", "estimatedTokens"} <= set(reduced)
@@ -85,7 +85,7 @@ def test_a_name_of_its_own_for_the_reading_tool_is_used_everywhere() -> None:
         assert names == ["echo", "more"]
         first = client.call("rows")["result"]
         assert 'more(cursor="' in texts(first)[0]
-        cursor = first["_meta"]["headgate/result"]["nextCursor"]
+        cursor = first["_meta"]["brimgate/result"]["nextCursor"]
         assert cost(client.call("more", cursor=cursor)["result"]) <= 2_000
 
 
@@ -101,7 +101,7 @@ def test_a_name_of_its_own_for_the_reading_tool_is_used_everywhere() -> None:
     ],
 )
 def test_wrong_options_are_told_in_one_line(arguments: list[str], says: str) -> None:
-    command = [sys.executable, "-m", "headgate", "run", *arguments]
+    command = [sys.executable, "-m", "brimgate", "run", *arguments]
     done = subprocess.run(
         command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False
     )
@@ -117,7 +117,7 @@ def test_a_file_as_input_is_answered_to_its_end(tmp_path: Path) -> None:
     script.write_text("\n".join(map(json.dumps, calls)))
     with script.open() as file, (tmp_path / "out.jsonl").open("w") as out:
         done = subprocess.run(
-            through_headgate(SERVER), stdin=file, stdout=out, stderr=subprocess.PIPE, timeout=60, check=False
+            through_brimgate(SERVER), stdin=file, stdout=out, stderr=subprocess.PIPE, timeout=60, check=False
         )
     assert done.returncode == 0
     answers = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]

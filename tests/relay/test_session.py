@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from headgate.engine import jsontext
-from headgate.engine.tokens import Estimator
-from headgate.relay.read_tool import definition
-from headgate.relay.rules import ToolRule
+from brimgate.engine import jsontext
+from brimgate.engine.tokens import Estimator
+from brimgate.relay.read_tool import definition
+from brimgate.relay.rules import ToolRule
 from tests.relay.conversation import Conversation, cost, policy, record_of, texts
 
 ROWS = [{"id": number, "name": f"guest {number}", "status": "confirmed"} for number in range(1_000)]
@@ -86,7 +86,7 @@ def test_text_and_structured_data_that_say_the_same_are_sent_once_and_walk_back_
     talk = Conversation()
     got = talk.call({"content": [text(json.dumps(ROWS, indent=2))], "structuredContent": {"result": ROWS}})
     assert "structuredContent" not in got
-    assert texts(got)[0].startswith("[headgate] ")
+    assert texts(got)[0].startswith("[brimgate] ")
     assert cost(got) <= 2_000
     assert json.loads(talk.walk(got)) == ROWS
 
@@ -147,7 +147,7 @@ def test_pictures_over_the_cap_are_held_and_the_first_ones_stay() -> None:
     got = talk.call({"content": [png(1_500, 1_500) for _ in range(8)]})
     stayed = sum(block["type"] == "image" for block in got["content"])
     assert 2 <= stayed <= 4
-    assert texts(got)[0].startswith("[headgate] ")
+    assert texts(got)[0].startswith("[brimgate] ")
     cursor = record_of(got)["detailsAvailable"]["cursor"]
     shown = [talk.read(cursor=cursor, path=f"/content/{held}")["content"] for held in range(8 - stayed)]
     assert [content[1] for content in shown] == [png(1_500, 1_500)] * (8 - stayed)
@@ -241,13 +241,13 @@ def test_an_oversized_error_is_bounded_and_keeps_its_code_and_message(data: Any)
     got = talk.exchange("tools/call", {"name": "t"}, {"error": error})["error"]
     assert (got["code"], got["message"]) == (-32050, "query failed")
     assert Estimator().ceiling(json.dumps(got)) <= 2_400
-    assert "headgate_read(cursor=" in got["data"]
+    assert "brimgate_read(cursor=" in got["data"]
 
 
 def test_an_error_of_any_method_whose_message_is_the_flood_is_bounded() -> None:
     talk = Conversation()
     got = talk.exchange("completion/complete", {}, {"error": {"code": -1, "message": LONG}})["error"]
-    assert got["code"] == -1 and got["message"].startswith("[headgate] ")
+    assert got["code"] == -1 and got["message"].startswith("[brimgate] ")
     assert len(got["message"]) < 20_000
 
 
@@ -260,7 +260,7 @@ def test_a_resource_is_bounded_in_place() -> None:
     result = got["result"]
     assert result["contents"][0]["uri"] == "file:///log" and result["ttlMs"] == 5
     notice, _, payload = result["contents"][0]["text"].partition("\n")
-    assert notice.startswith("[headgate] ") and Estimator().ceiling(notice + payload) <= 2_000
+    assert notice.startswith("[brimgate] ") and Estimator().ceiling(notice + payload) <= 2_000
     first = {"content": [text(notice), text(payload)], "_meta": result["_meta"]}
     assert talk.walk(first).decode() == LONG
 
@@ -271,7 +271,7 @@ def test_a_large_blob_becomes_a_text_that_leads_to_it() -> None:
     contents = [{"uri": "file:///x", "mimeType": "application/pdf", "blob": blob}]
     got = talk.exchange("resources/read", {}, {"result": {"contents": contents}})["result"]["contents"][0]
     assert "blob" not in got and got["mimeType"] == "text/plain"
-    assert got["text"].startswith("[headgate] ")
+    assert got["text"].startswith("[brimgate] ")
 
 
 def test_a_prompt_is_bounded_where_its_message_stands() -> None:
@@ -282,7 +282,7 @@ def test_a_prompt_is_bounded_where_its_message_stands() -> None:
     ]
     got = talk.exchange("prompts/get", {"name": "p"}, {"result": {"messages": messages}})["result"]
     notice, first, payload = got["messages"]
-    assert notice["content"]["text"].startswith("[headgate] ")
+    assert notice["content"]["text"].startswith("[brimgate] ")
     assert first == messages[0]
     assert payload["role"] == "user" and len(payload["content"]["text"]) < 8_000
 
@@ -317,7 +317,7 @@ def test_an_answer_to_an_unknown_request_is_recognised_by_its_shape(result: dict
     talk = Conversation()
     _, [line] = talk.upstream(json.dumps({"jsonrpc": "2.0", "id": "unknown", "result": result}).encode())
     assert len(line) < 25_000
-    assert b"headgate_read" in line
+    assert b"brimgate_read" in line
 
 
 def test_answers_inside_a_batch_are_bounded_and_the_others_keep_their_bytes() -> None:
@@ -358,7 +358,7 @@ def test_a_hostile_shape_is_bounded_all_the_same() -> None:
     for shape in shapes:
         got = talk.call(shape)
         assert len(json.dumps(got)) < 25_000, shape.__class__
-        assert "headgate_read(cursor=" in json.dumps(got).replace("\\", "")
+        assert "brimgate_read(cursor=" in json.dumps(got).replace("\\", "")
 
 
 # Odd upstreams
@@ -408,13 +408,13 @@ def listed(talk: Conversation, params: dict[str, Any] | None = None, **more: Any
 
 def test_our_tool_stands_once_at_the_end_of_the_first_page() -> None:
     talk = Conversation()
-    assert [tool["name"] for tool in listed(talk, nextCursor="2")] == ["b", "a", "headgate_read"]
+    assert [tool["name"] for tool in listed(talk, nextCursor="2")] == ["b", "a", "brimgate_read"]
     assert [tool["name"] for tool in listed(talk, {"cursor": "2"})] == ["b", "a"]
 
 
 def test_our_tools_definition_costs_at_most_250_tokens() -> None:
     assert all(
-        Estimator(family).ceiling(definition("headgate_read")) <= 250 for family in ("claude", "o200k")
+        Estimator(family).ceiling(definition("brimgate_read")) <= 250 for family in ("claude", "o200k")
     )
 
 
@@ -430,7 +430,7 @@ def test_output_schemas_are_dropped_relaxed_or_kept() -> None:
 def test_a_clash_of_names_is_ours_and_is_noted_once() -> None:
     talk = Conversation()
     for _ in range(2):
-        tools = talk.exchange("tools/list", {}, {"result": {"tools": [{"name": "headgate_read"}]}})
+        tools = talk.exchange("tools/list", {}, {"result": {"tools": [{"name": "brimgate_read"}]}})
         assert [tool["inputSchema"]["required"] for tool in tools["result"]["tools"]] == [["cursor"]]
     assert [note.event for note in talk.notes] == ["tool_name_clash"]
 
@@ -439,7 +439,7 @@ def test_rules_hide_tools_and_trim_descriptions() -> None:
     rules = {"b": ToolRule(policy(), hidden=True), "a": ToolRule(policy(), max_description_chars=6)}
     talk = Conversation(resolve=lambda name: rules.get(name, ToolRule(policy())))
     tools = listed(talk)
-    assert [tool["name"] for tool in tools] == ["a", "headgate_read"]
+    assert [tool["name"] for tool in tools] == ["a", "brimgate_read"]
     assert tools[0]["description"] == "does a…"
     onward, [refusal] = talk.client(b'{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"b"}}')
     assert not onward and json.loads(refusal)["error"]["code"] == -32602
@@ -463,7 +463,7 @@ def test_a_server_without_tools_gets_the_capability_and_its_list_is_answered_her
 def test_a_server_that_never_said_it_has_no_tools_is_answered_for_when_it_refuses_the_list() -> None:
     talk = Conversation()
     got = talk.exchange("tools/list", {}, {"error": {"code": -32601, "message": "Method not found"}})
-    assert [tool["name"] for tool in got["result"]["tools"]] == ["headgate_read"]
+    assert [tool["name"] for tool in got["result"]["tools"]] == ["brimgate_read"]
 
 
 def test_an_answer_to_initialize_that_needs_nothing_keeps_its_bytes() -> None:
@@ -473,7 +473,7 @@ def test_an_answer_to_initialize_that_needs_nothing_keeps_its_bytes() -> None:
     assert talk.upstream(line) == ([], [line])
 
 
-# headgate_read
+# brimgate_read
 
 
 def test_reading_on_answers_in_the_callers_era() -> None:
@@ -531,7 +531,7 @@ def test_the_upstream_may_not_see_a_reading_inside_a_batch() -> None:
     talk = Conversation()
     batch = (
         b'[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"tools/call",'
-        b'"params":{"name":"headgate_read","arguments":{}}}]'
+        b'"params":{"name":"brimgate_read","arguments":{}}}]'
     )
     onward, back = talk.client(batch)
     assert onward == [b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]']
@@ -559,14 +559,14 @@ def test_a_kept_schema_holds_for_a_page_that_carries_its_notice() -> None:
     got = kept(STRICT | {"additionalProperties": True}, {"rows": ROWS, "next": "p2"})
     structured = got["structuredContent"]
     assert 0 < len(structured["rows"]) <= 50 and structured["next"] == "p2"
-    assert structured["headgate"].startswith("[headgate] ")
+    assert structured["brimgate"].startswith("[brimgate] ")
     assert cost(got) <= 3_000 and "isError" not in got
 
 
 def test_a_kept_schema_without_room_for_a_notice_makes_an_error_with_the_cursor() -> None:
     got = kept(STRICT, {"rows": ROWS, "next": "p2"})
     assert got["isError"] and "structuredContent" not in got
-    assert "headgate_read(cursor=" in texts(got)[0]
+    assert "brimgate_read(cursor=" in texts(got)[0]
 
 
 def test_a_kept_schema_of_a_text_holds_with_the_notice_inside_it() -> None:
@@ -575,7 +575,7 @@ def test_a_kept_schema_of_a_text_holds_with_the_notice_inside_it() -> None:
     tool = {"name": "tool", "inputSchema": {"type": "object"}, "outputSchema": schema}
     talk.exchange("tools/list", {}, {"result": {"tools": [tool]}})
     got = talk.call({"content": [text(LONG)], "structuredContent": {"content": LONG}})
-    assert got["structuredContent"]["content"].startswith("[headgate] ") and cost(got) <= 3_000
+    assert got["structuredContent"]["content"].startswith("[brimgate] ") and cost(got) <= 3_000
 
 
 def test_a_schema_that_points_elsewhere_is_not_fetched() -> None:

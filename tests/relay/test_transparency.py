@@ -1,4 +1,4 @@
-"""What is not a large answer passes as if Headgate were not there: the same session, directly and through it."""
+"""What is not a large answer passes as if Brimgate were not there: the same session, directly and through it."""
 
 import asyncio
 import json
@@ -19,11 +19,11 @@ from pydantic import BaseModel
 
 from tests.relay.feature_server import NOTE, QUESTIONS
 from tests.relay.tap import ANSWERED, ASKED
-from tests.world import feature_server, tapped, through_headgate
+from tests.world import feature_server, tapped, through_brimgate
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 ERAS = {"legacy": "2025-11-25", "auto": "2026-07-28"}
-READ_TOOL = "headgate_read"
+READ_TOOL = "brimgate_read"
 
 
 @dataclass
@@ -195,11 +195,11 @@ def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     folder = tmp_path_factory.mktemp("session")
     direct = run(folder / "direct", request.param, list)
     assert ["version", ERAS[request.param]] in direct.happened
-    return direct, run(folder / "through", request.param, through_headgate)
+    return direct, run(folder / "through", request.param, through_brimgate)
 
 
 def without_rewrites(line: bytes) -> bytes | dict[str, Any]:
-    """A line as it is, but a list of tools without what Headgate adds and drops."""
+    """A line as it is, but a list of tools without what Brimgate adds and drops."""
     if b'"tools":[' not in line:
         return line
     message = json.loads(line)

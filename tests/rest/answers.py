@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from headgate.engine.policy import Policy
-from headgate.rest import HeadgateMiddleware
+from brimgate.engine.policy import Policy
+from brimgate.rest import BrimgateMiddleware
 from tests.rest.serving import Answered
 
 COUNT = Policy().estimator.ceiling
@@ -26,8 +26,8 @@ def answer_of(
     return app
 
 
-def bounded(app: Any, **options: Any) -> HeadgateMiddleware:
-    return HeadgateMiddleware(app, **options)
+def bounded(app: Any, **options: Any) -> BrimgateMiddleware:
+    return BrimgateMiddleware(app, **options)
 
 
 def check_budget(answer: Answered, budget: int) -> None:
@@ -35,6 +35,6 @@ def check_budget(answer: Answered, budget: int) -> None:
     tokens = COUNT(answer.body)
     assert tokens <= budget
     meta = answer.json.get("meta") or answer.json.get("metadata")
-    assert meta["estimatedTokens"] == tokens == int(answer.headers["x-headgate-estimated-tokens"])
+    assert meta["estimatedTokens"] == tokens == int(answer.headers["x-brimgate-estimated-tokens"])
     assert meta["budgetRemaining"] == budget - tokens
-    assert meta["budgetUsed"] == round(tokens / budget, 2) == float(answer.headers["x-headgate-budget-used"])
+    assert meta["budgetUsed"] == round(tokens / budget, 2) == float(answer.headers["x-brimgate-budget-used"])

@@ -9,9 +9,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from headgate.rest import HeadgateMiddleware, Override
-from headgate.testing.bookings import bookings
-from headgate.testing.log import log
+from brimgate.rest import BrimgateMiddleware, Override
+from brimgate.testing.bookings import bookings
+from brimgate.testing.log import log
 
 BOOKINGS: list[dict[str, Any]] = [
     {**row, "notes": f"Guest {row['id']} wrote at length. " * 90} for row in bookings(500)["result"]
@@ -76,7 +76,7 @@ def fastapi_app(**options: Any) -> FastAPI:
     def logs() -> PlainTextResponse:
         return PlainTextResponse(LOG)
 
-    app.add_middleware(HeadgateMiddleware, **options)
+    app.add_middleware(BrimgateMiddleware, **options)
     return app
 
 
@@ -110,7 +110,7 @@ def starlette_app(answers: dict[str, Any], **options: Any) -> Starlette:
 
     methods = ["GET", "POST", "PUT", "DELETE", "HEAD"]
     app = Starlette(routes=[Route(path, answer, methods=methods) for path in answers])
-    app.add_middleware(HeadgateMiddleware, **options)
+    app.add_middleware(BrimgateMiddleware, **options)
     return app
 
 

@@ -4,16 +4,16 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from headgate.engine.cursor import Binding, KeyRing
-from headgate.engine.policy import Policy
-from headgate.engine.rebuild import Rebuilder
-from headgate.engine.reply import Reply
-from headgate.engine.request import Request
-from headgate.front.rest.body import Shaped
-from headgate.front.rest.scene import Scene
-from headgate.front.rest.shaping import read_on, rest_policy, shape
-from headgate.protection import Protection
-from headgate.store import MemoryStore
+from brimgate.engine.cursor import Binding, KeyRing
+from brimgate.engine.policy import Policy
+from brimgate.engine.rebuild import Rebuilder
+from brimgate.engine.reply import Reply
+from brimgate.engine.request import Request
+from brimgate.front.rest.body import Shaped
+from brimgate.front.rest.scene import Scene
+from brimgate.front.rest.shaping import read_on, rest_policy, shape
+from brimgate.protection import Protection
+from brimgate.store import MemoryStore
 
 _WHO = Binding("ann", "rest", "/things")
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from headgate.front.rest.asked import Refusal, read_query, split_query
-from headgate.rest import HeadgateMiddleware, Override, ParameterNames, Policy
+from brimgate.front.rest.asked import Refusal, read_query, split_query
+from brimgate.rest import BrimgateMiddleware, Override, ParameterNames, Policy
 from tests.rest.apps import fastapi_app, starlette_app
 from tests.rest.serving import Served, serve, serve_alone
 
@@ -179,7 +179,7 @@ def test_an_error_is_left_alone_below_the_cap_and_bounded_above_it() -> None:
         assert served.ask("/none", fields="id").status == 404
         answer = served.ask("/small")
         assert (answer.status, answer.json) == (422, small)
-        assert 4_000 < int(answer.headers["x-headgate-estimated-tokens"]) < 12_000
+        assert 4_000 < int(answer.headers["x-brimgate-estimated-tokens"]) < 12_000
         answer = served.ask("/large")
         assert answer.status == 500
         assert Policy().estimator.ceiling(answer.body) <= 12_000
@@ -196,7 +196,7 @@ def _bodies(served: Served, path: str, first: Any) -> Iterator[Any]:
 
 def test_of_two_the_outermost_decides() -> None:
     inner = starlette_app({"/rows": ROWS}, policy=Policy(page_size=3))
-    with serve(HeadgateMiddleware(inner, Policy(page_size=20))) as served:
+    with serve(BrimgateMiddleware(inner, Policy(page_size=20))) as served:
         first = served.ask("/rows")
         assert first.json["meta"]["pageSize"] == 20
         items = [item for page in served.follow("/rows", first) for item in page.json["items"]]
@@ -245,19 +245,19 @@ def test_endpoints_are_told_with_what_the_application_is_mounted_under() -> None
 
 
 def test_a_config_and_endpoints_are_not_both_taken() -> None:
-    from headgate.config import Config
+    from brimgate.config import Config
 
     with pytest.raises(ValueError, match="not both"):
-        HeadgateMiddleware(fastapi_app(), Config(), endpoints={"*": Override()})
+        BrimgateMiddleware(fastapi_app(), Config(), endpoints={"*": Override()})
     with pytest.raises(ValueError, match="hard_output_token_cap"):
-        HeadgateMiddleware(fastapi_app(), endpoints={"*": Override(threshold=20_000)})
+        BrimgateMiddleware(fastapi_app(), endpoints={"*": Override(threshold=20_000)})
 
 
 def test_the_public_surface_is_what_we_mean_it_to_be() -> None:
-    import headgate.rest
+    import brimgate.rest
 
-    assert headgate.rest.__all__ == [
-        "Config", "Decision", "HeadgateMiddleware", "Override", "ParameterNames", "Policy", "make_endpoint_rules"
+    assert brimgate.rest.__all__ == [
+        "Config", "Decision", "BrimgateMiddleware", "Override", "ParameterNames", "Policy", "make_endpoint_rules"
     ]  # fmt: skip
 
 

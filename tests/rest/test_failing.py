@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from headgate.engine.policy import Policy
-from headgate.store import MemoryStore
+from brimgate.engine.policy import Policy
+from brimgate.store import MemoryStore
 from tests.rest.apps import minified, starlette_app
 from tests.rest.serving import serve
 
@@ -42,12 +42,12 @@ def test_without_any_memory_nothing_passes_that_does_not_fit() -> None:
 
 def test_decisions_are_logged_without_content(caplog: Any) -> None:
     with (
-        caplog.at_level("INFO", "headgate.rest"),
+        caplog.at_level("INFO", "brimgate.rest"),
         serve(starlette_app({"/x": ROWS, "/one": ["secret"]})) as served,
     ):
         served.ask("/x")
         served.ask("/one")
-    lines = [record.getMessage() for record in caplog.records if record.name == "headgate.rest"]
+    lines = [record.getMessage() for record in caplog.records if record.name == "brimgate.rest"]
     assert lines[0].startswith("path='/x' kind=page originalTokens=")
     assert lines[0].endswith(" itemCount=50")
     assert lines[1].startswith("path='/one' kind=untouched originalTokens=")

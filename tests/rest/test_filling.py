@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from headgate.engine.filling import Look
-from headgate.errors import BadRequest, UpstreamError
-from headgate.rest import HeadgateMiddleware, Override
+from brimgate.engine.filling import Look
+from brimgate.errors import BadRequest, UpstreamError
+from brimgate.rest import BrimgateMiddleware, Override
 from tests.rest.serving import Served, serve
 
 ROWS = [{"id": number, "name": f"row {number}"} for number in range(1_000)]
@@ -42,14 +42,14 @@ class Upstream:
             self.held += 100
 
 
-def app_over(upstream: Upstream, **options: Any) -> HeadgateMiddleware:
+def app_over(upstream: Upstream, **options: Any) -> BrimgateMiddleware:
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        scope["headgate.filling"] = upstream
+        scope["brimgate.filling"] = upstream
         pairs = [(b"content-type", b"application/json")]
         await send({"type": "http.response.start", "status": 200, "headers": pairs})
         await send({"type": "http.response.body", "body": upstream.data})
 
-    return HeadgateMiddleware(app, **options)
+    return BrimgateMiddleware(app, **options)
 
 
 def rows_of(served: Served, **query: object) -> list[Any]:

@@ -12,9 +12,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from headgate.engine.policy import Policy
-from headgate.front.rest.media import media_of
-from headgate.rest import HeadgateMiddleware, Override
+from brimgate.engine.policy import Policy
+from brimgate.front.rest.media import media_of
+from brimgate.rest import BrimgateMiddleware, Override
 from tests.rest.answers import answer_of, bounded
 from tests.rest.apps import fastapi_app, minified, starlette_app
 from tests.rest.serving import serve, serve_alone
@@ -34,7 +34,7 @@ def test_events_are_passed_on_one_by_one() -> None:
     app = Starlette(
         routes=[Route("/x", lambda _: StreamingResponse(events(), media_type="text/event-stream"))]
     )
-    app.add_middleware(HeadgateMiddleware)
+    app.add_middleware(BrimgateMiddleware)
     with serve(app) as served, served.raw(b"GET /x HTTP/1.1\r\nhost: x\r\n\r\n") as wire:
         received = b""
         while b"first" not in received:
@@ -70,7 +70,7 @@ def test_what_is_not_for_a_model_passes(content_type: str) -> None:
     with serve(bounded(answer_of(data, content_type))) as served:
         answer = served.ask("/x")
     assert answer.body == data
-    assert "x-headgate-estimated-tokens" not in answer.headers
+    assert "x-brimgate-estimated-tokens" not in answer.headers
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_an_application_that_fails_fails_as_ever() -> None:
             Route("/html", lambda _: StreamingResponse(halfway(), media_type="text/html")),
         ]
     )
-    app.add_middleware(HeadgateMiddleware)
+    app.add_middleware(BrimgateMiddleware)
     with serve(app) as served:
         assert served.ask("/before").status == 500
         with served.raw(b"GET /html HTTP/1.1\r\nhost: x\r\n\r\n") as wire:

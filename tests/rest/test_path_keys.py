@@ -11,9 +11,9 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from headgate.config import Override, load_file
-from headgate.engine.tokens import Estimator
-from headgate.rest import HeadgateMiddleware
+from brimgate.config import Override, load_file
+from brimgate.engine.tokens import Estimator
+from brimgate.rest import BrimgateMiddleware
 from tests.rest.serving import Served, serve
 
 FOR_TOOLS_ONLY: Final = {
@@ -59,8 +59,8 @@ def app() -> Starlette:
 def asked(path: str, **rule: Any) -> tuple[Any, Any]:
     """The same request without the rule and with it."""
     with (
-        serve(HeadgateMiddleware(app())) as plain,
-        serve(HeadgateMiddleware(app(), endpoints={path: Override(**rule)})) as ruled,
+        serve(BrimgateMiddleware(app())) as plain,
+        serve(BrimgateMiddleware(app(), endpoints={path: Override(**rule)})) as ruled,
     ):
         return told(plain, path), told(ruled, path)
 
@@ -116,7 +116,7 @@ def _() -> None:
 @case("sections")
 def _() -> None:
     rule = Override(sections={"short": ("id",), "money": ("price",)})
-    with serve(HeadgateMiddleware(app(), endpoints={"/rows": rule})) as ruled:
+    with serve(BrimgateMiddleware(app(), endpoints={"/rows": rule})) as ruled:
         assert told(ruled, "/rows", fields="short,money")["items"][2] == {"id": 2, "price": {"total": 2}}
         assert ruled.ask("/rows", fields="nothing").status == 400
 
@@ -167,12 +167,12 @@ def test_every_key_has_a_case_or_is_for_tools() -> None:
 
 
 def test_a_file_says_it_as_well(tmp_path: Any) -> None:
-    (tmp_path / "headgate.yaml").write_text(
+    (tmp_path / "brimgate.yaml").write_text(
         "context_protection: {default_page_size: 9, max_page_size: 30, chunk_threshold: 500, cursor_ttl_seconds: 60}\n"
         "endpoints: {/rows: {page_size: 4}}\n"
     )
     now = [1_800_000_000.0]
-    made = HeadgateMiddleware(app(), load_file(tmp_path / "headgate.yaml"), clock=lambda: now[0])
+    made = BrimgateMiddleware(app(), load_file(tmp_path / "brimgate.yaml"), clock=lambda: now[0])
     with serve(made) as served:
         first = told(served, "/rows")
         assert first["meta"]["pageSize"] == 4 and told(served, "/vectors")["meta"]["pageSize"] <= 9

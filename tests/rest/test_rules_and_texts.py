@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import pytest
 
-from headgate.config import parse
-from headgate.engine.policy import Policy
-from headgate.rest import Override
+from brimgate.config import parse
+from brimgate.engine.policy import Policy
+from brimgate.rest import Override
 from tests.rest.answers import COUNT, check_budget
 from tests.rest.apps import LOG, fastapi_app, starlette_app
 from tests.rest.serving import Served, serve
@@ -25,7 +25,7 @@ context_protection:
 """
 
     def test_the_rules_of_a_file_hold_for_their_paths(self) -> None:  # US3.1, US3.2
-        with serve(fastapi_app(policy=parse(self.YAML, "headgate.yaml"))) as served:
+        with serve(fastapi_app(policy=parse(self.YAML, "brimgate.yaml"))) as served:
             page = served.ask("/api/v1/bookings/")
             assert page.status in (200, 307)
             page = served.ask("/api/v1/bookings")
@@ -37,9 +37,9 @@ context_protection:
             assert COUNT(part.body) <= 12_000
 
     def test_rules_can_be_exchanged_while_running(self) -> None:
-        from headgate.rest import HeadgateMiddleware, make_endpoint_rules
+        from brimgate.rest import BrimgateMiddleware, make_endpoint_rules
 
-        app = HeadgateMiddleware(fastapi_app())
+        app = BrimgateMiddleware(fastapi_app())
         with serve(app) as served:
             first = served.ask("/short").json
             assert first["meta"]["pageSize"] == 50

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from headgate.rest import Override
+from brimgate.rest import Override
 from tests.rest.answers import COUNT, check_budget
 from tests.rest.apps import BOOKINGS, FIELDS, fastapi_app, listing, mapped_app, starlette_app
 from tests.rest.holding import rebuilt
@@ -39,8 +39,8 @@ class TestPages:
     def test_10_items_are_left_alone(self, plain: Served) -> None:  # US1.3
         answer = plain.ask("/small")
         assert answer.json == [{"id": number} for number in range(10)]
-        assert answer.headers["x-headgate-budget-used"] == f"{COUNT(answer.body) / 4_000:.2f}"
-        assert int(answer.headers["x-headgate-budget-remaining"]) == 4_000 - COUNT(answer.body)
+        assert answer.headers["x-brimgate-budget-used"] == f"{COUNT(answer.body) / 4_000:.2f}"
+        assert int(answer.headers["x-brimgate-budget-remaining"]) == 4_000 - COUNT(answer.body)
 
     def test_a_short_list_is_paged_all_the_same(self, plain: Served) -> None:
         pages = list(plain.follow("/short", plain.ask("/short")))
@@ -202,7 +202,7 @@ class TestPreviews:
         assert "listingId, status, channel" in refused.json["error"]["message"]
         some = mapped.ask(path, fields="id,nope")
         assert some.json == {"id": BOOKINGS[0]["id"]}
-        assert some.headers["x-headgate-missing-fields"] == "nope"
+        assert some.headers["x-brimgate-missing-fields"] == "nope"
         page = mapped.ask("/api/v1/bookings", fields="id,nope")
         assert page.json["meta"]["missingFields"] == ["nope"]
         assert page.json["items"][:2] == [{"id": BOOKINGS[0]["id"]}, {"id": BOOKINGS[1]["id"]}]

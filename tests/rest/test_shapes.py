@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.engine.policy import Policy
-from headgate.engine.source import Source
-from headgate.engine.tokens import Estimator
-from headgate.errors import BadRequest
+from brimgate.engine.policy import Policy
+from brimgate.engine.source import Source
+from brimgate.engine.tokens import Estimator
+from brimgate.errors import BadRequest
 from tests.engine.strategies import rows, spelled, texts, values, weight
 from tests.rest.holding import Held, rebuilt
 

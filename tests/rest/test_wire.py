@@ -12,8 +12,8 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import FileResponse, JSONResponse
 from starlette.routing import Route
 
-from headgate.front.rest.encodings import readable_encodings
-from headgate.rest import HeadgateMiddleware
+from brimgate.front.rest.encodings import readable_encodings
+from brimgate.rest import BrimgateMiddleware
 from tests.rest.answers import answer_of, bounded
 from tests.rest.apps import minified, starlette_app
 from tests.rest.serving import serve
@@ -66,7 +66,7 @@ def test_gzip_behind_us_is_kept_where_nothing_changes() -> None:
         ]
     )
     app.add_middleware(GZipMiddleware)
-    app.add_middleware(HeadgateMiddleware)
+    app.add_middleware(BrimgateMiddleware)
     with serve(app) as served:
         fits = served.ask("/fits", "GET", {"accept-encoding": "br, gzip, zstd"})
         assert fits.headers["content-encoding"] == "gzip"
@@ -170,7 +170,7 @@ def test_a_range_of_a_file_is_bounded_too(tmp_path: Any) -> None:
     path = tmp_path / "log.txt"
     path.write_bytes(b"word, word.\n" * 10_000)
     app = Starlette(routes=[Route("/x", lambda _: FileResponse(path, media_type="text/plain"))])
-    app.add_middleware(HeadgateMiddleware)
+    app.add_middleware(BrimgateMiddleware)
     with serve(app) as served:
         for wanted in ("bytes=0-99999", "bytes=0-99999,100000-110000"):
             answer = served.ask("/x", "GET", {"range": wanted})

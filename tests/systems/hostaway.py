@@ -1,4 +1,4 @@
-"""The Hostaway system as a whole: the stand-in API, `headgate serve` in front of it, and clients of both kinds."""
+"""The Hostaway system as a whole: the stand-in API, `brimgate serve` in front of it, and clients of both kinds."""
 
 import json
 import re
@@ -11,15 +11,15 @@ from urllib.parse import urlencode
 
 import yaml
 
-from headgate.engine.tokens import Estimator
-from headgate.packs.hostaway import PACK
-from headgate.testing.hostaway import Sandbox, sandbox
+from brimgate.engine.tokens import Estimator
+from brimgate.packs.hostaway import PACK
+from brimgate.testing.hostaway import Sandbox, sandbox
 from tests.hostaway.asking import Caller
 from tests.http.serving import Answer, LegacyClient, Serving, serve
 
 ESTIMATOR: Final = Estimator()
 RESERVATIONS: Final = 500
-_CURSOR: Final = re.compile(r'(?:more|everything): headgate_read\(cursor="([^"]+)"')
+_CURSOR: Final = re.compile(r'(?:more|everything): brimgate_read\(cursor="([^"]+)"')
 Json = dict[str, Any]
 
 
@@ -47,7 +47,7 @@ class System:
         return Told(self._mcp.call(tool, **arguments)["result"])
 
     def read(self, cursor: str, **arguments: Any) -> "Told":
-        return self.call("headgate_read", cursor=cursor, **arguments)
+        return self.call("brimgate_read", cursor=cursor, **arguments)
 
     # REST
 
@@ -72,7 +72,7 @@ class Told:
 
     @property
     def record(self) -> Json:
-        return (self.result.get("_meta") or {}).get("headgate/result", {})
+        return (self.result.get("_meta") or {}).get("brimgate/result", {})
 
     @property
     def tokens(self) -> int:
@@ -101,7 +101,7 @@ def config_of(home: Path, api: Sandbox, **sections: Any) -> Path:
         "base_url": api.url,
         "env": {"HOSTAWAY_ACCOUNT_ID": str(api.settings.account_id), "HOSTAWAY_API_KEY": api.settings.secret},
     }
-    path = home / "headgate.yaml"
+    path = home / "brimgate.yaml"
     path.write_text(json.dumps({"upstreams": {"hostaway": hostaway}, **sections}))
     return path
 

@@ -1,4 +1,4 @@
-"""A hostile API, careless clients and a dying network, against `headgate serve` in front of a declared API."""
+"""A hostile API, careless clients and a dying network, against `brimgate serve` in front of a declared API."""
 
 import json
 import threading
@@ -125,8 +125,8 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
     with listening(hostile):
         (home / "api.yaml").write_text(json.dumps(DECLARED))
         bad = {"api": str(home / "api.yaml"), "base_url": f"http://127.0.0.1:{hostile.port}"}
-        (home / "headgate.yaml").write_text(json.dumps({"upstreams": {"bad": bad}}))
-        with serve("--config", str(home / "headgate.yaml"), command=()) as serving:
+        (home / "brimgate.yaml").write_text(json.dumps({"upstreams": {"bad": bad}}))
+        with serve("--config", str(home / "brimgate.yaml"), command=()) as serving:
             yield Ground(hostile, serving)
 
 

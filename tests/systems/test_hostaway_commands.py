@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from headgate.testing.hostaway import sandbox
-from tests.config.running import HEADGATE, environment, gateway
+from brimgate.testing.hostaway import sandbox
+from tests.config.running import BRIMGATE, environment, gateway
 from tests.hostaway.asking import SMALL
 from tests.http.serving import PATIENCE, serve
 from tests.systems.hostaway import config_of
@@ -16,9 +16,9 @@ from tests.systems.hostaway import config_of
 ACCOUNT = {"HOSTAWAY_ACCOUNT_ID": "61148", "HOSTAWAY_API_KEY": "sandbox-secret"}
 
 
-def headgate(*arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+def brimgate(*arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [*HEADGATE, *arguments],
+        [*BRIMGATE, *arguments],
         capture_output=True,
         text=True,
         timeout=PATIENCE,
@@ -36,11 +36,11 @@ def test_with_credentials_in_the_environment_it_talks_to_the_api() -> None:
         other = serving.client()
         other.initialize()
         told = other.call("list_reservations")["result"]
-        assert told["_meta"]["headgate/result"]["total"]["items"] == 130
+        assert told["_meta"]["brimgate/result"]["total"]["items"] == 130
 
 
 def test_without_credentials_it_says_what_to_set() -> None:
-    done = headgate("serve", "--pack", "hostaway", "--port", "0")
+    done = brimgate("serve", "--pack", "hostaway", "--port", "0")
     assert done.returncode == 2
     assert "HOSTAWAY_ACCOUNT_ID" in done.stderr and "HOSTAWAY_API_KEY" in done.stderr
     assert "Traceback" not in done.stderr
@@ -70,8 +70,8 @@ def test_the_sandbox_behind_stdio() -> None:
         client.greet()
         told = client.call("list_reservations")["result"]
         assert "items 1-50 of 2,000" in told["content"][0]["text"]
-        cursor = told["_meta"]["headgate/result"]["nextCursor"]
-        more = client.call("headgate_read", cursor=cursor)
+        cursor = told["_meta"]["brimgate/result"]["nextCursor"]
+        more = client.call("brimgate_read", cursor=cursor)
         assert "items 51-100 of 2,000" in more["result"]["content"][0]["text"]
         calls = [
             {
@@ -95,7 +95,7 @@ def test_what_is_asked_last_is_answered_though_the_input_has_ended() -> None:
         {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list_reservations", "arguments": {}}},
     ]  # fmt: skip
     done = subprocess.run(
-        [*HEADGATE, "run", "--pack", "hostaway", "--sandbox"],
+        [*BRIMGATE, "run", "--pack", "hostaway", "--sandbox"],
         input="".join(json.dumps(one) + "\n" for one in asked).encode(),
         capture_output=True,
         timeout=PATIENCE,
@@ -116,7 +116,7 @@ def test_what_is_asked_last_is_answered_though_the_input_has_ended() -> None:
     ],
 )
 def test_what_cannot_be_is_told_in_one_line(arguments: tuple[str, ...], says: str) -> None:
-    done = headgate(*arguments)
+    done = brimgate(*arguments)
     assert done.returncode == 2 and says in done.stderr and len(done.stderr.splitlines()) == 1
 
 
@@ -124,17 +124,17 @@ def test_a_call_from_a_shell_and_reading_on_in_another_process(tmp_path: Path) -
     with sandbox(**SMALL) as api:
         config = str(config_of(tmp_path, api))
         home = {"XDG_STATE_HOME": str(tmp_path), "HOME": str(tmp_path)}
-        listed = headgate("tools", "hostaway", "--config", config, **home)
+        listed = brimgate("tools", "hostaway", "--config", config, **home)
         assert listed.returncode == 0 and "list_reservations" in listed.stdout
-        done = headgate("call", "hostaway", "get_reservation_guest", "999", "--config", config, **home)
+        done = brimgate("call", "hostaway", "get_reservation_guest", "999", "--config", config, **home)
         assert done.returncode == 1 and "not find" in done.stderr
-        done = headgate("call", "hostaway", "list_reservations", "--config", config, **home)
+        done = brimgate("call", "hostaway", "list_reservations", "--config", config, **home)
         assert done.returncode == 0
-        found = re.search(r"items 1-50 of 130.* headgate read ([\w-]+)", done.stdout + done.stderr)
+        found = re.search(r"items 1-50 of 130.* brimgate read ([\w-]+)", done.stdout + done.stderr)
         assert found, done
-        more = headgate("read", found[1], **home)
+        more = brimgate("read", found[1], **home)
         assert more.returncode == 0 and "items 51-100 of 130" in more.stdout + more.stderr
-        whole = headgate(
+        whole = brimgate(
             "call", "hostaway", "list_reservations", "limit=3", "--json", "--config", config, **home
         )
         assert len(json.loads(whole.stdout)["result"]) == 3
@@ -167,14 +167,14 @@ def test_a_file_of_ones_own_declares_an_api(tmp_path: Path) -> None:
     with sandbox(**SMALL) as api:
         homes = {"api": "homes.json", "base_url": api.url}  # beside the file that names it
         homes["env"] = {"HOMES_ID": "61148", "HOMES_KEY": "sandbox-secret"}  # type: ignore[assignment]
-        (tmp_path / "headgate.yaml").write_text(json.dumps({"upstreams": {"homes": homes}}))
-        checked = headgate("check", str(tmp_path / "headgate.yaml"))
+        (tmp_path / "brimgate.yaml").write_text(json.dumps({"upstreams": {"homes": homes}}))
+        checked = brimgate("check", str(tmp_path / "brimgate.yaml"))
         assert checked.returncode == 0 and "sandbox-secret" not in checked.stdout + checked.stderr
         (tmp_path / "broken.yaml").write_text("name: homes\nbase_url: http://x\ntool: {}\n")
         wrong = {"upstreams": {"homes": {"api": str(tmp_path / "broken.yaml")}}}
         (tmp_path / "wrong.yaml").write_text(json.dumps(wrong))
-        checked = headgate("check", str(tmp_path / "wrong.yaml"))
+        checked = brimgate("check", str(tmp_path / "wrong.yaml"))
         assert checked.returncode == 2 and "broken.yaml:3: tool: unknown key" in checked.stderr
-        with serve("--config", str(tmp_path / "headgate.yaml"), command=()) as serving:
+        with serve("--config", str(tmp_path / "brimgate.yaml"), command=()) as serving:
             first = serving.get("/api/v1/homes?limit=2").json
             assert len(first["items"]) <= 2 and first["meta"]["totalCount"] == 12

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.testing.hostaway.faults import LEAK
+from brimgate.testing.hostaway.faults import LEAK
 from tests.hostaway.asking import ids
 from tests.systems.hostaway import ESTIMATOR, RESERVATIONS, System, Told, hostaway
 
@@ -108,7 +108,7 @@ def test_us2_1_a_large_record_comes_as_its_essentials_with_its_sections(system: 
     told = system.call("get_listing", listing_id=number)
     assert told.record["kind"] == "preview" and told.tokens <= 2_000
     assert {"images", "amenities", "descriptions"} <= set(told.record["detailsAvailable"]["sections"])
-    assert str(number) in told.text and "bedroomsNumber" in told.text and "headgate_read" in told.text
+    assert str(number) in told.text and "bedroomsNumber" in told.text and "brimgate_read" in told.text
     assert "sections: fields=descriptions,amenities,images" in told.text
 
 
@@ -154,10 +154,10 @@ def test_each_condensed_record_leads_to_the_whole_of_it_without_another_call(sys
 def test_us3_another_budget_and_a_flag_for_one_tool_hold_from_the_next_answer_on(tmp_path: Path) -> None:
     with hostaway(tmp_path, settings={"reservations": 120}) as system:
         wide = system.call("list_reservations")
-        config = json.loads((tmp_path / "headgate.yaml").read_text())
+        config = json.loads((tmp_path / "brimgate.yaml").read_text())
         config["context_protection"] = {"output_token_threshold": 1_500}
         config["tools"] = {"list_listings": {"enabled": False}}
-        (tmp_path / "headgate.yaml").write_text(json.dumps(config))
+        (tmp_path / "brimgate.yaml").write_text(json.dumps(config))
         system.serving.wait_for_line("config_reloaded")
         narrow = system.call("list_reservations")
         assert narrow.tokens <= 1_500 < wide.tokens

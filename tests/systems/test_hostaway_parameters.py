@@ -8,8 +8,8 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from headgate.back.rest.declaration import read_api
-from headgate.packs.hostaway import PACK
+from brimgate.back.rest.declaration import read_api
+from brimgate.packs.hostaway import PACK
 from tests.hostaway.asking import ids
 from tests.systems.hostaway import System, hostaway
 

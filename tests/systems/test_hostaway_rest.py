@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from headgate.testing.hostaway.faults import LEAK
+from brimgate.testing.hostaway.faults import LEAK
 from tests.hostaway.asking import ids
 from tests.http.serving import Answer, exchange, wait_until
 from tests.systems.hostaway import ESTIMATOR, RESERVATIONS, System, hostaway
@@ -68,7 +68,7 @@ def test_us1_3_a_short_list_comes_as_it_is(system: System) -> None:
     days = {"start_date": "2030-01-01", "end_date": "2030-01-10"}
     answer = system.get(f"{API}/listings/{number}/calendar", **days)
     assert list(answer.json) == ["result"] and len(answer.json["result"]) == 10
-    assert int(answer.headers["x-headgate-estimated-tokens"]) == tokens(answer) <= BUDGET
+    assert int(answer.headers["x-brimgate-estimated-tokens"]) == tokens(answer) <= BUDGET
 
 
 def test_pages_stay_as_they_are_while_the_data_changes(system: System) -> None:
@@ -156,7 +156,7 @@ def test_us2_3_a_small_record_comes_whole(system: System) -> None:
     number = ids(system.upstream.result("/reservations"))[0]
     answer = system.get(f"{API}/bookings/{number}/guest")
     assert answer.json["id"] == number and answer.json["guestEmail"]
-    assert "x-headgate-budget-remaining" in answer.headers
+    assert "x-brimgate-budget-remaining" in answer.headers
 
 
 def test_us2_4_the_metadata_tells_the_budget(system: System) -> None:
@@ -193,18 +193,18 @@ def test_us3_rules_for_one_path_and_changes_without_a_restart(tmp_path: Path) ->
     with hostaway(tmp_path, settings=few, context_protection={"endpoints": endpoints}) as system:
         assert len(page(system, "/listings")["result"]) == 20
         assert len(page(system, "/bookings")["result"]) == 50
-        config = json.loads((tmp_path / "headgate.yaml").read_text())
+        config = json.loads((tmp_path / "brimgate.yaml").read_text())
         config["context_protection"]["endpoints"]["/api/v1/bookings"] = {"threshold": 900}
-        (tmp_path / "headgate.yaml").write_text(json.dumps(config))
+        (tmp_path / "brimgate.yaml").write_text(json.dumps(config))
         system.serving.wait_for_line("config_reloaded")
         answer = system.get(f"{API}/bookings")
         assert tokens(answer) <= 900 and answer.json["meta"]["totalCount"] == 120
         config["context_protection"]["endpoints"] = {"*/bookings": {"enabled": False}}
-        (tmp_path / "headgate.yaml").write_text(json.dumps(config))
+        (tmp_path / "brimgate.yaml").write_text(json.dumps(config))
         system.serving.wait_for_line("*/bookings")
         assert len(system.get(f"{API}/bookings").json["result"]) == 120, "all of it, for one path only"
         assert len(page(system, "/listings")["result"]) == 50
-        (tmp_path / "headgate.yaml").write_text("context_protection: {default_page_size: none}")
+        (tmp_path / "brimgate.yaml").write_text("context_protection: {default_page_size: none}")
         system.serving.wait_for_line("config_rejected")
         assert len(system.get(f"{API}/bookings").json["result"]) == 120
 

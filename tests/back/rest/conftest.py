@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from headgate.testing.hostaway import Sandbox, sandbox
+from brimgate.testing.hostaway import Sandbox, sandbox
 from tests.back.rest.declared import Ground
 
 

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from headgate.back.rest.api import Answer, RestApi
-from headgate.back.rest.declaration import Api, read_api
-from headgate.testing.hostaway import Sandbox
+from brimgate.back.rest.api import Answer, RestApi
+from brimgate.back.rest.declaration import Api, read_api
+from brimgate.testing.hostaway import Sandbox
 from tests.hostaway.asking import Caller
 
 Json = dict[str, Any]

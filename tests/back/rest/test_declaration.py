@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from headgate.back.rest.api import RestApi
-from headgate.back.rest.declaration import read_api
-from headgate.errors import ConfigError, OperatorError
-from headgate.front.api.operations import rest_method
+from brimgate.back.rest.api import RestApi
+from brimgate.back.rest.declaration import read_api
+from brimgate.errors import ConfigError, OperatorError
+from brimgate.front.api.operations import rest_method
 from tests.back.rest.declared import VARIABLES, api_of
 
 GOOD = """name: one
@@ -93,7 +93,7 @@ def test_the_example_is_read_whole() -> None:
         ("size: {schema: {type: integer}}", "size: {schema: {type: object}}", "only be sent in a body"),
         ("size: {schema: {type: integer}}", "size: {in: cookie}", "size.in: must be one of path, query"),
         ("size: {schema: {type: integer}}", "size: {in: path}", "size.in: must be path for what the path has"),
-        ("size: {schema: {type: integer}}", "size: {in: header, name: Host}", "a header that Headgate sets"),
+        ("size: {schema: {type: integer}}", "size: {in: header, name: Host}", "a header that Brimgate sets"),
         ("size: {schema: {type: integer}}", "size: {in: header, name: 'a b'}", "size.name: must look like"),
         ("size: {schema", "limit: {name: l, schema", "must not hold limit"),
         ("size: {schema", "'a b': {schema", "a b: is no name here"),

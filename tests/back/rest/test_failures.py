@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from headgate.back.rest.api import RestApi
-from headgate.back.rest.declaration import read_api
-from headgate.back.rest.failures import ApiError, Failures
-from headgate.errors import UpstreamError
-from headgate.testing.hostaway.faults import LEAK
+from brimgate.back.rest.api import RestApi
+from brimgate.back.rest.declaration import read_api
+from brimgate.back.rest.failures import ApiError, Failures
+from brimgate.errors import UpstreamError
+from brimgate.testing.hostaway.faults import LEAK
 from tests.back.rest.declared import PATIENCE, TOOLS, Ground, opened
 from tests.back.rest.listing_server import respond
 from tests.back.scripted import Peer, Server, always

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import pytest
 
-from headgate.back.rest.api import RestApi
-from headgate.back.rest.declaration import read_api
-from headgate.back.rest.failures import ApiError, Failures
-from headgate.back.rest.model import Shape, Table
-from headgate.back.rest.shaping import Opened, content
-from headgate.errors import OperatorError
-from headgate.store.contract import Bounds
-from headgate.store.fillings import Fillings
+from brimgate.back.rest.api import RestApi
+from brimgate.back.rest.declaration import read_api
+from brimgate.back.rest.failures import ApiError, Failures
+from brimgate.back.rest.model import Shape, Table
+from brimgate.back.rest.shaping import Opened, content
+from brimgate.errors import OperatorError
+from brimgate.store.contract import Bounds
+from brimgate.store.fillings import Fillings
 from tests.back.rest.declared import PATIENCE
 from tests.back.rest.listing_server import Numbers, respond
 from tests.back.rest.test_paging import CURSOR, begin, read_all

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.back.rest.api import RestApi
-from headgate.back.rest.declaration import read_api
-from headgate.back.rest.failures import ApiError
-from headgate.back.rest.filling import Filling
-from headgate.errors import BadRequest, UpstreamError
+from brimgate.back.rest.api import RestApi
+from brimgate.back.rest.declaration import read_api
+from brimgate.back.rest.failures import ApiError
+from brimgate.back.rest.filling import Filling
+from brimgate.errors import BadRequest, UpstreamError
 from tests.back.rest.declared import PATIENCE, Ground, opened, told
 from tests.back.rest.listing_server import OFFSET, PAGED, Numbers
 

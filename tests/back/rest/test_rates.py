@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from headgate.back.rest.api import RestApi
-from headgate.back.rest.declaration import read_api
-from headgate.back.rest.failures import ApiError
-from headgate.back.rest.model import RateLimit
-from headgate.back.rest.rates import Line, NoRoom, Rates, Ticket, Window
-from headgate.testing.hostaway import sandbox
+from brimgate.back.rest.api import RestApi
+from brimgate.back.rest.declaration import read_api
+from brimgate.back.rest.failures import ApiError
+from brimgate.back.rest.model import RateLimit
+from brimgate.back.rest.rates import Line, NoRoom, Rates, Ticket, Window
+from brimgate.testing.hostaway import sandbox
 from tests.back.rest.declared import PATIENCE, VARIABLES, Ground, opened
 from tests.back.rest.listing_server import respond
 from tests.back.scripted import Peer, Server

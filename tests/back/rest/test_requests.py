@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.back.rest.arguments import Checker, coerced
-from headgate.back.rest.declaration import Tool, read_api
-from headgate.back.rest.request import compose, target_of
-from headgate.errors import BadRequest
+from brimgate.back.rest.arguments import Checker, coerced
+from brimgate.back.rest.declaration import Tool, read_api
+from brimgate.back.rest.request import compose, target_of
+from brimgate.errors import BadRequest
 from tests.back.rest.declared import Ground, api_of, opened
 
 KINDS = read_api(

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from headgate.back.rest.api import RestApi
-from headgate.back.rest.declaration import read_api
-from headgate.back.rest.failures import ApiError
+from brimgate.back.rest.api import RestApi
+from brimgate.back.rest.declaration import read_api
+from brimgate.back.rest.failures import ApiError
 from tests.back.rest.declared import PATIENCE, VARIABLES, Ground, opened
 from tests.back.rest.listing_server import respond
 from tests.back.scripted import Peer, Server

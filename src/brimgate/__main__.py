@@ -1,0 +1,5 @@
+import sys
+
+from brimgate.cli import main
+
+sys.exit(main())

@@ -1,0 +1,293 @@
+"""A session and its upstream, which is started, lost and started again. Whoever the client is, this is behind it."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+from brimgate.app.tasks import Tasks
+from brimgate.back.channel import Channel, Connect, Listener
+from brimgate.back.revival import Revival
+from brimgate.errors import ClientError, UpstreamError
+from brimgate.relay.actions import Action, Greeted, Line, Note, ToClient, ToUpstream, Wait, Work
+from brimgate.relay.session import Session
+from brimgate.watch.log import Log
+
+_ENDING_SECONDS: Final = 10.0
+_STARTING_SECONDS: Final = 30.0
+_PARTING_SECONDS: Final = 1.0
+_GREETING_SECONDS: Final = 60.0
+_LOOK_SECONDS: Final = 0.02
+_MAX_LOOKS: Final = 100
+
+
+_Failing = Callable[[Line, str], list[Action]]
+
+
+def _nothing(_: Line, __: str) -> list[Action]:
+    return []
+
+
+class Link:
+    def __init__(
+        self,
+        name: str,
+        connect: Connect,
+        session: Session,
+        log: Log,
+        *,
+        max_bytes: int,
+        on_answer: Callable[[ToClient], None],
+        on_pressure: Callable[[bool], None] = lambda _: None,
+        on_end: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`on_answer` is given every message for the client; `on_pressure` True when the upstream does not keep up."""
+        self._on_end: Callable[[], None] | None = on_end
+        self.session = session
+        self._name, self._connect, self._log = name, connect, log
+        self._max_bytes = max_bytes
+        self._on_answer, self._on_pressure = on_answer, on_pressure
+        self.is_full = False
+        """The upstream does not keep up with what it is sent."""
+        self._upstream: Channel | None = None
+        self._voice: object = None
+        """Whose lines are heard: not those of a server we have parted from."""
+        self._starting: list[ToUpstream] | None = None
+        """What waits for a server that is being started; None when none is."""
+        self._revival = Revival()
+        self.trouble = ""
+        """Why there is no upstream, if there is none."""
+        self._tasks = Tasks()
+        self._waits = Tasks()
+        """For what is fetched before a call can be answered; nobody wants it when we end."""
+        self._is_ending = False
+        self._patience: asyncio.TimerHandle | None = None
+        """With a server that was greeted and has not answered."""
+        self.was_up = False
+        self.greeted: asyncio.Future[bytes] | None = None
+        """If somebody waits for the answer to the handshake that the session was primed with."""
+
+    @property
+    def is_up(self) -> bool:
+        return self._upstream is not None
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is still fetched or worked on for an answer."""
+        return bool(self._waits) or bool(self._tasks)
+
+    async def start(self) -> None:
+        """Start the server, if it can be: else `trouble` says why, and a call tries again."""
+        self._starting = self._starting or []
+        await self._restart(first=True)
+
+    async def end(self, grace_seconds: float) -> None:
+        self._is_ending = True
+        self._waits.cancel()
+        if self._patience is not None:
+            self._patience.cancel()
+        if self._starting is not None:
+            # A server that is just being started would outlive us.
+            await self._tasks.finish(_STARTING_SECONDS)
+        if self._upstream is not None:
+            upstream, self._upstream = self._upstream, None
+            self._tasks.start(upstream.end(grace_seconds))
+        # Also those that were lost before and are still being ended.
+        await self._tasks.finish(_ENDING_SECONDS)
+        on_end, self._on_end = self._on_end, None
+        if on_end is not None:
+            on_end()
+
+    # Messages
+
+    def from_client(self, line: Line) -> None:
+        try:
+            self.do(self.session.from_client(line), line, self.session.fail)
+        except Exception as error:  # noqa: BLE001  # one message must not cost the session its life
+            self._log.write("internal_error", {"side": "client", "error": repr(error)[:200]}, "error")
+            self.do(self.session.fail(line, "Brimgate failed on this message; its log says why"))
+
+    def _from_upstream(self, line: Line) -> None:
+        try:
+            self.do(self.session.from_upstream(line), line, self.session.give_up_on)
+        except Exception as error:  # noqa: BLE001  # one message must not cost the session its life
+            self._log.write("internal_error", {"side": "upstream", "error": repr(error)[:200]}, "error")
+            self.do(self.session.give_up_on(line, "Brimgate failed on this answer; its log says why"))
+
+    def do(self, actions: list[Action], line: Line = b"", failing: _Failing = _nothing) -> None:
+        """`failing`: what to do for the line instead of work that fails, given what to say."""
+        for action in actions:
+            if isinstance(action, ToClient):
+                self._on_answer(action)
+            elif isinstance(action, ToUpstream):
+                self._send(action)
+            elif isinstance(action, Note):
+                self._log.write(action.event, {"upstream": self._name} | action.fields, action.level)
+            elif isinstance(action, Work):
+                self._work(action, line, failing)
+            elif isinstance(action, Wait):
+                self._waits.start(self._wait(action, line, failing))
+            else:
+                self._note_greeting(action)
+
+    def _work(self, work: Work, line: Line, failing: _Failing) -> None:
+        if work.is_quick:
+            self.do(work.run())
+        else:
+            self._tasks.start(self._work_elsewhere(work, line, failing))
+
+    async def _work_elsewhere(self, work: Work, line: Line, failing: _Failing) -> None:
+        """In a thread: others are served meanwhile. Whoever waits for it is answered, whatever becomes of it."""
+        try:
+            self.do(await asyncio.get_running_loop().run_in_executor(None, work.run))
+        except Exception as error:  # noqa: BLE001  # one message must not cost the session its life
+            self._log.write("internal_error", {"side": "work", "error": repr(error)[:200]}, "error")
+            self.do(failing(line, "Brimgate failed on this message; its log says why"))
+
+    async def _wait(self, wait: Wait, line: Line, failing: _Failing) -> None:
+        try:
+            await wait.until()
+            self.do(wait.then(), line, failing)
+        except (UpstreamError, ClientError) as error:
+            self.do(wait.failed(str(error)))
+        except Exception as error:  # noqa: BLE001  # one message must not cost the session its life
+            self._log.write("internal_error", {"side": "wait", "error": repr(error)[:200]}, "error")
+            self.do(failing(line, "Brimgate failed on this message; its log says why"))
+
+    def _note_greeting(self, greeted: Greeted) -> None:
+        if self.greeted is not None and not self.greeted.done():
+            self.greeted.set_result(greeted.answer)
+
+    def _send(self, action: ToUpstream) -> None:
+        if self._starting is not None:
+            self._starting.append(action)
+        elif self._upstream is None:
+            self._revive_for(action)
+        elif action.expects_answer and self._upstream.is_stuck:
+            self._starting = [action]
+            self._tasks.start(self._unstick(self._upstream))
+        else:
+            self._upstream.send(action.data)
+
+    def _refuse(self, beginning: bytes) -> None:
+        self.do(self.session.refuse_answer(beginning, self._max_bytes))
+
+    def _note_pressure(self, pressed: bool) -> None:
+        self.is_full = pressed
+        self._on_pressure(pressed)
+
+    def pause(self) -> None:
+        """The client does not keep up: its server waits, as it would without us."""
+        if self._upstream is not None:
+            self._upstream.pause()
+
+    def resume(self) -> None:
+        if self._upstream is not None:
+            self._upstream.resume()
+
+    # The server's life
+
+    async def _adopt(self) -> None:
+        voice = self._voice = object()
+        listener = Listener(
+            on_line=lambda line: self._from_upstream(line) if self._voice is voice else None,
+            on_too_long=self._refuse,
+            on_lost=self._lost,
+            on_pressure=self._note_pressure,
+            on_chatter=lambda text: self._log.pass_on(self._name, text),
+        )
+        upstream = await self._connect(listener)
+        self._revival.started(time.monotonic())
+        self._note_pressure(False)
+        self._upstream = upstream
+        self.was_up = True
+
+    def part(self) -> bool:
+        """Leave the server, and hear no more of it: the next call starts another. False while it is being started."""
+        if self._starting is not None:
+            return False
+        if self._upstream is None:
+            return True
+        upstream, self._upstream, self._voice = self._upstream, None, None
+        self.do(self.session.fail_pending("the server was left"))
+        self._tasks.start(upstream.end(_PARTING_SECONDS))
+        return True
+
+    def _lost(self, upstream: Channel, reason: str) -> None:
+        if self._upstream is not upstream:
+            return  # we have parted already
+        self._upstream = None
+        self.is_full = False
+        self._note_death(reason)
+        if self._starting is not None:
+            self._starting.clear()  # these calls are answered below, and must not be run afterwards
+        self._fail_greeting()
+        self.do(self.session.fail_pending(f"{reason}. The next call starts it again."))
+        self._tasks.start(upstream.end(0.0))
+
+    def _fail_greeting(self) -> None:
+        if self.greeted is not None and not self.greeted.done():
+            self.greeted.set_exception(UpstreamError(self.trouble))
+            with suppress(UpstreamError):
+                self.greeted.exception()  # nobody may be waiting for it
+
+    def _note_death(self, reason: str) -> None:
+        self.trouble = reason
+        self._revival.died(time.monotonic())
+        self._log.write("upstream_lost", {"upstream": self._name, "reason": reason}, "error")
+
+    def _revive_for(self, action: ToUpstream) -> None:
+        """Start the server again for a call; what asks for no answer is not worth it."""
+        if not action.expects_answer or self._is_ending:
+            return
+        wait = self._revival.wait_seconds(time.monotonic())
+        if wait > 0:
+            text = f"{self.trouble}. It has died {self._revival.deaths} times in a row; next try in {wait:.1f} s."
+            self.do(self.session.fail(action.data, text))
+            return
+        self._starting = [action]
+        self._tasks.start(self._restart())
+
+    async def _unstick(self, upstream: Channel) -> None:
+        """It is in the middle of an answer that was refused: let it come to an end, or end it."""
+        for _ in range(_MAX_LOOKS):
+            await asyncio.sleep(_LOOK_SECONDS)
+            if self._upstream is not upstream or not upstream.is_stuck:
+                break
+        else:
+            self._upstream = None
+            self._note_death(f"the upstream {self._name} was in an answer without end and had to be stopped")
+            waiting = [action.data for action in self._starting or []]
+            self.do(self.session.fail_pending(self.trouble, but=waiting))
+            self._tasks.start(upstream.end(0.0))
+        if self._upstream is None:
+            await self._restart()
+            return
+        waiting, self._starting = self._starting or [], None
+        for action in waiting:
+            self._upstream.send(action.data)
+
+    async def _restart(self, *, first: bool = False) -> None:
+        try:
+            await self._adopt()
+        except UpstreamError as error:
+            self._note_death(str(error))
+        waiting, self._starting = self._starting or [], None
+        if self._upstream is None:
+            self._fail_greeting()
+            for action in waiting:
+                self.do(self.session.fail(action.data, self.trouble))
+            return
+        if not first:
+            self._log.write("upstream_restarted", {"upstream": self._name})
+        if not any(self.session.is_greeting_of_client(action.data) for action in waiting):
+            self.do(self.session.revive())
+        self.do(self.session.hold_back(list(waiting)))
+        if self.session.is_greeting:
+            loop = asyncio.get_running_loop()
+            self._patience = loop.call_later(_GREETING_SECONDS, self._check_greeting, self._upstream)
+
+    def _check_greeting(self, upstream: Channel) -> None:
+        if self._upstream is upstream and self.session.is_greeting:
+            self._lost(upstream, f"the upstream {self._name} was started and does not answer the handshake")

@@ -1,0 +1,232 @@
+"""A declared API at work: its tools are run as requests, and answered with what they are declared to answer."""
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
+from weakref import WeakSet
+
+import msgspec
+
+from brimgate.back.http.client import HttpClient, Origin
+from brimgate.back.rest.arguments import Checker
+from brimgate.back.rest.calling import Caller
+from brimgate.back.rest.credentials import ClientCredentials, Credentials, FixedCredentials, Resolved
+from brimgate.back.rest.exchange import Exchange, Reply
+from brimgate.back.rest.failures import ApiError, Failures
+from brimgate.back.rest.filling import Filling
+from brimgate.back.rest.model import Api, Paging, Setting, Tool
+from brimgate.back.rest.paging import Page, keys_of, walk_of
+from brimgate.back.rest.rates import Rates
+from brimgate.back.rest.request import Fixed, compose
+from brimgate.back.rest.resolution import Resolution
+from brimgate.back.rest.shaping import Content, Misshapen, Opened, content, whole_number
+from brimgate.back.rest.tools import LIMIT
+from brimgate.engine import jsontext
+from brimgate.errors import BadRequest, ConfigError, JsonRefused
+
+__all__ = ["Answer", "ApiError", "RestApi"]
+
+_JSON: Final = "application/json"
+_TEXT: Final = re.compile(r"text/[a-z0-9.+-]{1,40}|application/csv")
+_BASE_PATH: Final = re.compile(r"(?:/[A-Za-z0-9_~!$&'()*+,;=:@.-]+)*/?")
+_REACH_SECONDS: Final = 10.0
+_MOST_CURSOR_CHARS: Final = 4_000
+_THREAD_BYTES: Final = 256 << 10
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    body: bytes
+    content_type: str = _JSON
+    filling: Filling | None = None
+    """A list that goes on; its beginning is `body`."""
+
+
+class RestApi:
+    """On one event loop. OperatorError, from the start, for settings that are missing or cannot be."""
+
+    def __init__(self, api: Api, *, base_url: str = "", variables: Mapping[str, str]) -> None:
+        """`base_url`: instead of the declared one; `variables`: the environment."""
+        self.api = api
+        resolution = Resolution(api.name, variables)
+        url = base_url or resolution.text(api.base_url, "base_url")
+        resolved = Resolved(api.auth, resolution)
+        self._fixed = {name: _settled(tool, resolution) for name, tool in api.tools.items()}
+        resolution.finish()
+        self._origin, self._base_path = _place(api.name, url)
+        self._checkers: dict[str, Checker] = {}
+        self._fillings: WeakSet[Filling] = WeakSet()
+        secrets = (*resolved.secrets, *_given_constants(api, resolution))
+        self._failures = Failures(api.title, secrets, resolved.variables)
+        self._client = HttpClient(self._origin)
+        rates = Rates(
+            api.rate_limits,
+            address=str(self._origin),
+            account=resolved.account,
+            max_waiting=api.max_waiting,
+            max_wait_seconds=api.max_wait_seconds,
+        )
+        exchange = Exchange(
+            self._client,
+            rates,
+            self._failures,
+            timeout_seconds=api.timeout_seconds,
+            max_answer_bytes=api.max_answer_bytes,
+        )
+        self._credentials: Credentials = FixedCredentials(resolved.headers())
+        if api.auth.kind == "oauth_client_credentials":
+            target = (self._base_path + api.auth.token_path).encode("ascii")
+            self._credentials = ClientCredentials(exchange, self._failures, target, resolved.values)
+        self._caller = Caller(exchange, self._credentials, self._failures, api.message)
+
+    async def run(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
+        """BadRequest for arguments that are wrong, ApiError for whatever the API does."""
+        declared = self.api.tools.get(tool)
+        if declared is None:
+            raise BadRequest(
+                f"{self.api.name} has no tool {tool[:60]!r}; there are: {', '.join(self.api.tools)[:300]}"
+            )
+        checker = self._checkers.get(tool) or self._checkers.setdefault(tool, Checker(declared))
+        given = checker.check(arguments)
+        if declared.paging is not None:
+            limit = given.pop(LIMIT, None)
+            return await self._list(declared, declared.paging, given, None if limit is None else int(limit))
+        reply = await self._call(declared, given, {})
+        if declared.answer.is_text:
+            return Answer(*self._text(declared, reply))
+        return Answer(await _worked(reply, lambda: self._shaped(declared, reply)[0].document))
+
+    async def reach(self) -> None:
+        """Whether somebody listens there; ApiError if not. Nothing is asked."""
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(_REACH_SECONDS):
+                transport, _ = await loop.create_connection(
+                    asyncio.Protocol, self._origin.host, self._origin.port
+                )
+        except (OSError, TimeoutError):
+            raise self._failures.unreachable(f"cannot connect to {self._origin}") from None
+        transport.abort()
+
+    async def close(self) -> None:
+        for filling in list(self._fillings):
+            filling.close()
+        await self._credentials.close()
+        await self._client.close()
+
+    async def _call(self, tool: Tool, given: Mapping[str, Any], paging: Mapping[str, str | int]) -> Reply:
+        request = compose(tool, self._base_path, self._fixed[tool.name], given, paging)
+        return await self._caller.call(request)
+
+    def _broken(self, tool: Tool, what: str) -> ApiError:
+        return self._failures.broken(what, may_run=not tool.only_reads)
+
+    def _shaped(self, tool: Tool, reply: Reply) -> tuple[Content, Opened]:
+        if "html" in reply.content_type:
+            raise self._broken(tool, "it is a web page, not JSON")
+        try:
+            opened = Opened(reply.body if reply.body.strip() else b"null")
+            return content(tool.answer, opened), opened
+        except Misshapen as error:
+            raise self._broken(tool, str(error)) from None
+        except (JsonRefused, msgspec.MsgspecError):
+            raise self._broken(tool, "it is not strict JSON") from None
+
+    def _text(self, tool: Tool, reply: Reply) -> tuple[bytes, str]:
+        kind = reply.content_type.partition(";")[0].strip()
+        if not _TEXT.fullmatch(kind) or "html" in kind:
+            raise self._broken(tool, "it is not the text it was declared to be")
+        if not jsontext.is_utf8(reply.body):
+            raise self._broken(tool, "it is not UTF-8")
+        return reply.body, f"{kind}; charset=utf-8"
+
+    async def _list(self, tool: Tool, paging: Paging, given: Mapping[str, Any], limit: int | None) -> Answer:
+        first, cursors = list[Content](), set[str]()
+
+        async def ask(parameters: Mapping[str, str | int]) -> Page:
+            reply = await self._call(tool, given, parameters)
+            shaped, page = await _worked(reply, lambda: self._read_page(tool, paging, reply))
+            if not first:
+                first.append(shaped._replace(items=[]))
+            if page.next in cursors:
+                raise self._broken(tool, f"at {paging.next} stands a cursor that it gave before")
+            if page.next:
+                cursors.add(page.next)
+            return page
+
+        walk = walk_of(paging, ask)
+        items = await walk.next(paging.size if limit is None else limit)
+        overlap = 1 if paging.style == "offset" and paging.key else 0
+        filling = Filling(
+            first[0],
+            items,
+            walk,
+            limit=limit,
+            page_size=paging.size - overlap,
+            max_bytes=self.api.max_answer_bytes,
+        )
+        if filling.is_complete:
+            return Answer(filling.data)
+        self._fillings.add(filling)
+        return Answer(filling.data, filling=filling)
+
+    def _read_page(self, tool: Tool, paging: Paging, reply: Reply) -> tuple[Content, Page]:
+        shaped, opened = self._shaped(tool, reply)
+        try:
+            keys = keys_of(paging, shaped.items)
+            total = whole_number(opened, paging.total) if paging.total else None
+            return shaped, Page(shaped.items, keys, total, _cursor(opened, paging.next))
+        except Misshapen as error:
+            raise self._broken(tool, str(error)) from None
+
+
+async def _worked(reply: Reply, work: Callable[[], _T]) -> _T:
+    """In a thread if it takes longer than the event loop should wait."""
+    return work() if len(reply.body) <= _THREAD_BYTES else await asyncio.to_thread(work)
+
+
+def _settled(tool: Tool, resolution: Resolution) -> Fixed:
+    return {
+        where: {
+            name: look_up(one, f"tools.{tool.name}.fixed.{where}.{name}") if isinstance(one, Setting) else one
+            for name, one in constants.items()
+        }
+        for where, constants in tool.fixed.items()
+        for look_up in (resolution.header if where == "header" else resolution.text,)
+    }
+
+
+def _given_constants(api: Api, resolution: Resolution) -> set[str]:
+    """Nobody says which constants are secrets: whatever the environment holds is taken for one."""
+    constants = [
+        one for tool in api.tools.values() for given in tool.fixed.values() for one in given.values()
+    ]
+    return {resolution.given(one) for one in constants if isinstance(one, Setting)}
+
+
+def _place(name: str, url: str) -> tuple[Origin, str]:
+    """ConfigError repeats nothing of an address, which may hold a secret."""
+    try:
+        origin, parts = Origin.of(url), urlsplit(url)
+    except ConfigError as error:
+        raise ConfigError(f"{name}: base_url: {error}") from None
+    path = parts.path
+    if parts.query or parts.fragment or not _BASE_PATH.fullmatch(path) or {".", ".."} & set(path.split("/")):
+        raise ConfigError(
+            f"{name}: base_url: must be an origin and a plain path, such as https://api.example.com/v1"
+        )
+    return origin, path.rstrip("/")
+
+
+def _cursor(opened: Opened, pointer: str) -> str:
+    """Texts and numbers are cursors; null, false and nothing end the list."""
+    raw = opened.at(pointer) if pointer else None
+    if raw is None or raw in (b"null", b"false", b'""'):
+        return ""
+    if raw[:1] in b"{[t" or len(raw) > _MOST_CURSOR_CHARS:
+        raise Misshapen(f"at {pointer} there must be a cursor")
+    return jsontext.string_value(raw) if raw.startswith(b'"') else raw.decode()

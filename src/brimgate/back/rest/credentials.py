@@ -1,0 +1,168 @@
+"""How an API knows us: by headers that stay, or by a token that is fetched and runs out."""
+
+import asyncio
+import base64
+import hashlib
+import time
+from collections.abc import Mapping
+from typing import Any, Final, Protocol, cast
+from urllib.parse import urlencode
+
+import msgspec
+
+from brimgate.back.http.client import Headers
+from brimgate.back.rest.exchange import Exchange, Request
+from brimgate.back.rest.failures import Failures
+from brimgate.back.rest.model import Auth
+from brimgate.back.rest.resolution import Resolution
+
+_MOST_TOKEN_CHARS: Final = 16_384
+_EARLY_SECONDS: Final = 60.0
+"""So long before its end a token is not used any more, or a tenth of its life if that is shorter."""
+_FOR_EVER_SECONDS: Final = 1e9
+_FORM: Final = (b"content-type", b"application/x-www-form-urlencoded")
+_ACCEPT: Final = (b"accept", b"application/json")
+SECRET_KEYS: Final = ("token", "value", "password", "client_secret")
+
+
+class Credentials(Protocol):
+    async def headers(self) -> Headers: ...
+
+    def renew(self, refused: Headers) -> bool:
+        """After a refusal: whether it is worth another try, with others than these."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Resolved:
+    """The settings of `auth`. Has no repr of its own, and so shows none of them."""
+
+    def __init__(self, auth: Auth, resolution: Resolution) -> None:
+        self.auth = auth
+        self.values = {
+            key: (resolution.header_name if key == "name" else resolution.header)(one, f"auth.{key}")
+            for key, one in auth.settings.items()
+        }
+        self.variables = tuple(one.variable for one in auth.settings.values() if one.variable)
+
+    @property
+    def account(self) -> str:
+        """The same for all with the same credentials; nothing can be read from it."""
+        told = msgspec.json.encode([self.auth.kind, sorted(self.values.items())])
+        return hashlib.sha256(told).hexdigest()
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        plain = [self.values[key] for key in SECRET_KEYS if self.values.get(key)]
+        return (*plain, *(value.decode("latin-1").partition(" ")[2] for _, value in self.headers()[:1]))
+
+    def headers(self) -> Headers:
+        """Those that stay the same."""
+        told = self.values
+        match self.auth.kind:
+            case "bearer":
+                return [(b"authorization", f"Bearer {told['token']}".encode("latin-1"))]
+            case "header":
+                return [(told["name"].lower().encode("latin-1"), told["value"].encode("latin-1"))]
+            case "basic":
+                pair = base64.b64encode(f"{told['username']}:{told['password']}".encode())
+                return [(b"authorization", b"Basic " + pair)]
+            case "none" | "oauth_client_credentials":
+                return []
+
+
+class FixedCredentials:
+    def __init__(self, headers: Headers) -> None:
+        self._headers = headers
+
+    async def headers(self) -> Headers:
+        return self._headers
+
+    def renew(self, refused: Headers) -> bool:
+        return False
+
+    async def close(self) -> None:
+        pass
+
+
+class ClientCredentials:
+    """OAuth 2.0, RFC 6749 section 4.4: one token for all, fetched once however many wait for it."""
+
+    def __init__(
+        self, exchange: Exchange, failures: Failures, target: bytes, told: Mapping[str, str]
+    ) -> None:
+        self._exchange, self._failures, self._target = exchange, failures, target
+        self._form = urlencode({"grant_type": "client_credentials", **told}).encode()
+        self._headers: Headers = []
+        self._until = 0.0
+        self._fetching: asyncio.Task[Headers] | None = None
+        self._is_closed = False
+
+    async def headers(self) -> Headers:
+        if self._headers and time.monotonic() < self._until:
+            return self._headers
+        if self._fetching is None or self._fetching.done():
+            self._fetching = asyncio.get_running_loop().create_task(self._fetch())
+            self._fetching.add_done_callback(_note)
+        fetching = self._fetching
+        try:
+            # Whoever goes away does not take the token from those who stay.
+            return await asyncio.shield(fetching)
+        except asyncio.CancelledError:
+            if self._is_closed and fetching.cancelled():
+                raise self._failures.unreachable("the client was closed") from None
+            raise
+
+    def renew(self, refused: Headers) -> bool:
+        if refused == self._headers:
+            self._headers = []
+        return True
+
+    async def close(self) -> None:
+        self._is_closed = True
+        if self._fetching is not None:
+            self._fetching.cancel()
+            await asyncio.wait([self._fetching])
+
+    async def _fetch(self) -> Headers:
+        # While there is no token, nothing of what a caller asked for has run.
+        request = Request(b"POST", self._target, [_FORM, _ACCEPT], self._form, may_run=False)
+        reply = await self._exchange.send(request, [])
+        if reply.status in (400, 401, 403):
+            raise self._failures.unauthorized(reply.status)
+        if not 200 <= reply.status < 300:
+            raise self._failures.refused(reply.status, "", may_run=False)
+        token, seconds = self._token_in(reply.body)
+        self._failures.hide(token)
+        self._headers = [(b"authorization", b"Bearer " + token.encode("ascii"))]
+        self._until = time.monotonic() + seconds - min(_EARLY_SECONDS, seconds / 10)
+        return self._headers
+
+    def _token_in(self, body: bytes) -> tuple[str, float]:
+        try:
+            told: Any = msgspec.json.decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            told = None
+        answer = cast("dict[str, Any]", told) if isinstance(told, dict) else {}
+        token, seconds = answer.get("access_token"), answer.get("expires_in")
+        if not isinstance(token, str) or not 0 < len(token) <= _MOST_TOKEN_CHARS or not _is_visible(token):
+            what = "where a token was asked for, there is no access_token in it"
+            raise self._failures.broken(what, may_run=False)
+        if (
+            isinstance(seconds, bool)
+            or not isinstance(seconds, int | float)
+            or not 0 < seconds < _FOR_EVER_SECONDS
+        ):
+            return token, float("inf")  # until it is refused
+        return token, float(seconds)
+
+
+def _is_visible(text: str) -> bool:
+    return text.isascii() and all("!" <= char <= "~" for char in text)
+
+
+def _note(task: "asyncio.Task[Headers]") -> None:
+    """Those who wait are told; if nobody does any more, the event loop need not complain."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,201 @@
+"""Rate limits as APIs have them: so many requests in a window that slides. Who finds no room waits in line.
+
+A request counts from when its answer came: the API counted it before that, however long it was on its way.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final
+from weakref import WeakValueDictionary
+
+from brimgate.back.rest.model import RateLimit
+
+Key = tuple[str, ...]
+
+_LEAST_TIMER_SECONDS: Final = 0.002
+_ON_ITS_WAY_SECONDS: Final = 10.0
+_GRACE_SECONDS: Final = 1.0
+_NO_LIMIT: Final = RateLimit(100_000, 0.001, "account")
+"""Where a 429 can be noted although no limit is declared."""
+
+
+class Ticket:
+    """One request that takes its place in some windows."""
+
+    __slots__ = ("answered", "started")
+
+    def __init__(self, now: float) -> None:
+        self.started = now
+        self.answered: float | None = None
+
+    def counts_from(self, now: float, seconds: float) -> float:
+        # One that hangs was counted too, in good time: it does not hold its place until it is given up.
+        arrived = self.started + max(seconds, _ON_ITS_WAY_SECONDS)
+        return self.answered if self.answered is not None else min(now, arrived)
+
+
+class Window:
+    def __init__(self, limit: RateLimit) -> None:
+        self.limit = limit
+        self._tickets: list[Ticket] = []
+        self.not_before = 0.0
+        """The API itself said that there is no room."""
+
+    def free_at(self, now: float, place: int) -> float:
+        """When the request at this place in line (0: the first) finds room here, as far as is known."""
+        seconds, most = self.limit.seconds, self.limit.requests
+        self._tickets = [one for one in self._tickets if one.counts_from(now, seconds) + seconds > now]
+        ends = sorted(one.counts_from(now, seconds) + seconds for one in self._tickets)
+        rounds, at = divmod(place, most)
+        at -= max(most - len(ends), 0)
+        return max((now if at < 0 else ends[-most:][at]) + rounds * seconds, self.not_before)
+
+    def add(self, ticket: Ticket) -> None:
+        self._tickets.append(ticket)
+
+
+class _Waiter:
+    __slots__ = ("future", "windows")
+
+    def __init__(self, windows: tuple[Window, ...]) -> None:
+        self.windows = windows
+        self.future: asyncio.Future[Ticket] = asyncio.get_running_loop().create_future()
+
+
+class Line:
+    """All who wait for one address, in the order they came. One whose window is full holds up only those who share it."""
+
+    def __init__(self) -> None:
+        self._waiting: list[_Waiter] = []
+        self._timer: asyncio.TimerHandle | None = None
+
+    def wait_for(self, windows: tuple[Window, ...], now: float) -> float:
+        """How long the next one would wait, in seconds."""
+        ends = [now]
+        for window in windows:
+            ahead = sum(1 for one in self._waiting if window in one.windows)
+            ends.append(window.free_at(now, ahead))
+        return max(ends) - now
+
+    async def enter(self, windows: tuple[Window, ...]) -> Ticket:
+        waiter = _Waiter(windows)
+        self._waiting.append(waiter)
+        self._admit()
+        try:
+            return await waiter.future
+        except BaseException:
+            if waiter in self._waiting:
+                self._waiting.remove(waiter)
+            elif not waiter.future.cancelled():
+                waiter.future.result().started = waiter.future.result().answered = float(
+                    "-inf"
+                )  # it was never sent
+            self._admit()
+            raise
+
+    def left(self) -> None:
+        self._admit()
+
+    def _admit(self) -> None:
+        now, full, next_at = time.monotonic(), set[int](), float("inf")
+        for waiter in list(self._waiting):
+            ends = [(window.free_at(now, 0), window) for window in waiter.windows]
+            closed = {id(window) for end, window in ends if end > now}
+            if closed:
+                next_at = min(next_at, max(end for end, _ in ends))
+            if closed or not full.isdisjoint(id(window) for window in waiter.windows):
+                full |= closed
+                continue
+            self._waiting.remove(waiter)
+            if not waiter.future.done():
+                ticket = Ticket(now)
+                for window in waiter.windows:
+                    window.add(ticket)
+                waiter.future.set_result(ticket)
+        self._set_timer(next_at - now)
+
+    def _set_timer(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._waiting and seconds != float("inf"):
+            loop = self._waiting[0].future.get_loop()
+            self._timer = loop.call_later(max(seconds, _LEAST_TIMER_SECONDS), self._admit)
+
+
+_lines: Final[WeakValueDictionary[Key, Line]] = WeakValueDictionary()
+_windows: Final[WeakValueDictionary[Key, Window]] = WeakValueDictionary()
+"""Shared by all in this process who talk to one address, or with one account."""
+
+
+class NoRoom(Exception):
+    """Too many wait already, or the wait would be too long."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"{seconds:.1f} s")
+        self.seconds = seconds
+
+
+class Rates:
+    """What one API may send, and when."""
+
+    def __init__(
+        self,
+        limits: tuple[RateLimit, ...],
+        *,
+        address: str,
+        account: str,
+        max_waiting: int,
+        max_wait_seconds: float,
+    ) -> None:
+        """`account`: any text that only those with the same credentials share."""
+        self._line = _lines.setdefault((address,), Line())
+        self._usual_hold = max((limit.seconds for limit in limits), default=1.0)
+        self._windows = tuple(_shared(limit, address, account) for limit in (*limits, _NO_LIMIT))
+        self._max_waiting, self._max_wait_seconds = max_waiting, max_wait_seconds
+        self._waiting = 0
+
+    @asynccontextmanager
+    async def place(self) -> AsyncGenerator[None]:
+        """Around one request and its answer; NoRoom, at once if it can be known."""
+        ticket = await self._enter()
+        try:
+            yield
+        finally:
+            ticket.answered = time.monotonic()
+            self._line.left()
+
+    async def _enter(self) -> Ticket:
+        seconds = self._line.wait_for(self._windows, time.monotonic())
+        if seconds > self._max_wait_seconds or (seconds > 0 and self._waiting >= self._max_waiting):
+            raise NoRoom(seconds)
+        self._waiting += 1
+        try:
+            # Those before us may take longer than they seemed to.
+            async with asyncio.timeout(self._max_wait_seconds + _GRACE_SECONDS):
+                return await self._line.enter(self._windows)
+        except TimeoutError:
+            raise NoRoom(self._line.wait_for(self._windows, time.monotonic())) from None
+        finally:
+            self._waiting -= 1
+
+    def hold(self, seconds: float | None) -> float:
+        """The API said 429: nobody is let in for so long, or for the longest window where it does not say how long.
+
+        How long that is; more than may be waited, and it is left to the caller.
+        """
+        wait = self._usual_hold if seconds is None else seconds
+        if wait <= self._max_wait_seconds:
+            for window in self._windows:
+                window.not_before = max(window.not_before, time.monotonic() + wait)
+        return wait
+
+    def may_wait(self, seconds: float) -> bool:
+        return seconds <= self._max_wait_seconds
+
+
+def _shared(limit: RateLimit, address: str, account: str) -> Window:
+    who = (address,) if limit.per == "address" else (address, account)
+    return _windows.setdefault((limit.per, str(limit.requests), str(limit.seconds), *who), Window(limit))

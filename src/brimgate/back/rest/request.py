@@ -1,0 +1,139 @@
+"""A call, written down as a request that stays where it belongs: under the base path, each value in its own place."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, cast
+from urllib.parse import quote, unquote, urlencode
+
+import msgspec
+
+from brimgate.back.rest.exchange import Request
+from brimgate.back.rest.model import Parameter, Tool, Where
+from brimgate.errors import BadRequest
+
+if TYPE_CHECKING:
+    from brimgate.back.http.client import Headers
+
+_MOST_SEGMENT_CHARS: Final = 500
+_MOST_HEADER_CHARS: Final = 4_000
+_MOST_TARGET_BYTES: Final = 8_000
+"""What most servers take in the first line of a request."""
+_MOST_DECODED: Final = 5
+_ACCEPT_JSON: Final = (b"accept", b"application/json")
+_ACCEPT_TEXT: Final = (b"accept", b"text/csv, text/plain;q=0.9, */*;q=0.1")
+
+Fixed = Mapping[Where, Mapping[str, str | int | float | bool]]
+Pairs = list[tuple[str, str]]
+
+
+def compose(
+    tool: Tool, base_path: str, fixed: Fixed, arguments: Mapping[str, Any], paging: Mapping[str, str | int]
+) -> Request:
+    """`fixed`: with what stands in the environment. BadRequest for a value that cannot be sent."""
+    for key, value in arguments.items():
+        if not _is_text(value):
+            raise BadRequest(f"{key}: holds half a character (a lone surrogate): send it as UTF-8")
+    given = [(tool.parameters[key], value) for key, value in arguments.items()]
+    query = [(name, _scalar(value)) for name, value in fixed.get("query", {}).items()]
+    query += [pair for one, value in given if one.where == "query" for pair in _pairs(one, value)]
+    query += [(name, str(value)) for name, value in paging.items()]
+    target = target_of(base_path, tool, arguments) + (f"?{urlencode(query)}" if query else "")
+    if len(target) > _MOST_TARGET_BYTES:
+        raise BadRequest(f"{tool.name}: the arguments are too long for a request: give shorter or fewer ones")
+    headers: Headers = [_ACCEPT_TEXT if tool.answer.is_text else _ACCEPT_JSON]
+    headers += [
+        (key.encode(), _header(key, _scalar(value))) for key, value in fixed.get("header", {}).items()
+    ]
+    for one, value in given:
+        if one.where == "header":
+            headers.append((one.name.encode(), _header(one.key, _pairs(one, value)[0][1])))
+    body = None
+    if tool.method not in ("GET", "DELETE") or any(one.where == "body" for one, _ in given):
+        body, kind = _body(tool, fixed, given)
+        headers.append((b"content-type", kind))
+    return Request(tool.method.encode(), target.encode("ascii"), headers, body, may_run=not tool.only_reads)
+
+
+def target_of(base_path: str, tool: Tool, arguments: Mapping[str, Any]) -> str:
+    """The path, every parameter as one segment."""
+    path = tool.path
+    for key, one in tool.parameters.items():
+        if one.where == "path":
+            path = path.replace(f"{{{key}}}", segment(key, _scalar(arguments[key], one)))
+    target = base_path + path
+    # Each value was made harmless by itself; this holds whatever becomes of that.
+    if not target.startswith(f"{base_path}/") or target.count("/") != (base_path + tool.path).count("/"):
+        raise BadRequest(f"{tool.name}: the arguments lead out of the API's address")
+    return target
+
+
+def segment(key: str, text: str) -> str:
+    """One segment of a path, percent-encoded; BadRequest for what a server may take for a way to another place."""
+    if not text:
+        raise BadRequest(f"{key}: must not be empty: it is part of an address")
+    if len(text) > _MOST_SEGMENT_CHARS:
+        raise BadRequest(f"{key}: must have at most {_MOST_SEGMENT_CHARS} characters")
+    plain = text
+    for _ in range(_MOST_DECODED):
+        # Servers and proxies decode more than once, take \ for /, and drop what stands after a semicolon.
+        parts = plain.replace("\\", "/").split("/")
+        if any(part.partition(";")[0].strip() in (".", "..") for part in parts):
+            raise BadRequest(f"{key}: must not be . or .. or hold them as parts of a path")
+        if any(char < " " or char == "\x7f" for char in plain):
+            raise BadRequest(f"{key}: must not hold control characters")
+        decoded = unquote(plain, errors="replace")
+        if decoded == plain:
+            return quote(text, safe="")
+        plain = decoded
+    raise BadRequest(f"{key}: is percent-encoded again and again: give it as it is")
+
+
+def _scalar(value: object, parameter: Parameter | None = None) -> str:
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    if (
+        isinstance(value, float)
+        and value.is_integer()
+        and parameter is not None
+        and parameter.type == "integer"
+    ):
+        return str(int(value))  # 7.0 is an integer too, says JSON Schema
+    return str(value)
+
+
+def _pairs(parameter: Parameter, value: object) -> Pairs:
+    """A list is joined by commas, or repeated."""
+    if not isinstance(value, list):
+        return [(parameter.name, _scalar(value, parameter))]
+    texts = [_scalar(one) for one in cast("list[object]", value)]
+    if parameter.explode and parameter.where != "header":
+        return [(parameter.name, text) for text in texts]
+    if any("," in text for text in texts):
+        raise BadRequest(f"{parameter.key}: its values are sent as a list with commas: none may hold one")
+    return [(parameter.name, ",".join(texts))]
+
+
+def _header(key: str, text: str) -> bytes:
+    if len(text) > _MOST_HEADER_CHARS or not all(" " <= char <= "ÿ" and char != "\x7f" for char in text):
+        raise BadRequest(f"{key}: must be printable Latin-1 of at most {_MOST_HEADER_CHARS} characters")
+    return text.strip().encode("latin-1")
+
+
+def _body(tool: Tool, fixed: Fixed, given: list[tuple[Parameter, Any]]) -> tuple[bytes, bytes]:
+    mine = [(one, value) for one, value in given if one.where == "body"]
+    constants = fixed.get("body", {})
+    if tool.body == "json":
+        whole = dict(constants) | {one.name: value for one, value in mine}
+        return msgspec.json.encode(whole), b"application/json"
+    pairs = [(name, _scalar(value)) for name, value in constants.items()]
+    pairs += [pair for one, value in mine for pair in _pairs(one, value)]
+    return urlencode(pairs).encode("ascii"), b"application/x-www-form-urlencoded"
+
+
+def _is_text(value: object) -> bool:
+    """Whether it can be written as UTF-8, whatever it holds."""
+    if isinstance(value, str):
+        return value.isascii() or not any("\ud800" <= char <= "\udfff" for char in value)
+    if isinstance(value, dict):
+        told = cast("dict[object, object]", value)
+        return all(map(_is_text, told)) and all(map(_is_text, told.values()))
+    return all(map(_is_text, cast("list[object]", value))) if isinstance(value, list) else True

@@ -1,0 +1,176 @@
+"""What of an answer is given out. Values are cut out of the text as they stand: no number is ever written anew."""
+
+from typing import Final, NamedTuple
+
+import msgspec
+
+from brimgate.back.rest.model import Shape, Table
+from brimgate.engine import jsontext
+from brimgate.errors import JsonRefused
+
+_any: Final = msgspec.json.Decoder(msgspec.Raw)
+_KINDS: Final = {"{": "an object", "[": "a list", '"': "a text", "t": "true", "f": "false", "n": "null"}
+
+
+class Misshapen(Exception):
+    """An answer is not what it was declared to be; the text says where, and nothing of the content."""
+
+
+class Opened:
+    """A JSON answer, opened where it is looked into."""
+
+    def __init__(self, body: bytes) -> None:
+        if not jsontext.is_utf8(body):
+            raise Misshapen("it is not UTF-8")
+        if jsontext.is_too_deep(body):
+            raise Misshapen("it is nested too deeply")
+        try:
+            _any.decode(body)
+        except (msgspec.DecodeError, RecursionError):
+            raise Misshapen("it is not JSON, or ends early") from None
+        self.raw = body.strip(b" \t\r\n")
+        self._levels: dict[str, dict[str, bytes]] = {}
+
+    def at(self, pointer: str) -> bytes | None:
+        """What stands at a JSON Pointer; None if nothing does."""
+        if not pointer:
+            return self.raw
+        above, _, name = pointer.rpartition("/")
+        if above not in self._levels:
+            self._levels[above] = _children(self.at(above), above)
+        return self._levels[above].get(name.replace("~1", "/").replace("~0", "~"))
+
+
+def _children(raw: bytes | None, pointer: str) -> dict[str, bytes]:
+    try:
+        if raw is not None and raw.startswith(b"{"):
+            return jsontext.members(raw)
+        if raw is not None and raw.startswith(b"["):
+            return {str(at): one for at, one in enumerate(jsontext.elements(raw))}
+    except JsonRefused:
+        raise Misshapen(f"the object at {pointer or 'its top'} holds a key twice") from None
+    return {}
+
+
+class Content(NamedTuple):
+    """`before` and `after` stand around what it is about: the items of a list, or one value."""
+
+    before: bytes
+    items: list[bytes]
+    after: bytes
+
+    @property
+    def document(self) -> bytes:
+        return self.before + b",".join(self.items) + self.after
+
+
+def content(shape: Shape, opened: Opened) -> Content:
+    kept = [(name, opened.at(pointer)) for name, pointer in shape.keep.items()]
+    members = [_member(name, jsontext.minify(raw)) for name, raw in kept if raw is not None]
+    if shape.is_list:
+        items, opening, closing = items_of(shape, opened), b"[", b"]"
+    else:
+        items, opening, closing = [_one(shape, opened)], b"", b""
+    if not shape.name:
+        return Content(opening, items, closing)
+    before = b"{" + b",".join([*members, _member(shape.name, opening)])
+    return Content(before, items, closing + b"}")
+
+
+def items_of(shape: Shape, opened: Opened) -> list[bytes]:
+    items = _rows(shape.table, opened) if shape.table else _list_at(opened.at(shape.pointer), shape.pointer)
+    if shape.each:
+        items = [inner for item in items for inner in _inner(item, shape.each)]
+    if shape.fields:
+        return [_picked(item, shape.fields) for item in items]
+    return [jsontext.minify(item) for item in items]
+
+
+def whole_number(opened: Opened, pointer: str) -> int:
+    raw = opened.at(pointer)
+    if raw is None or not raw.isdigit() or len(raw) > 15:
+        raise Misshapen(f"at {pointer} there must be a whole number, not {_kind(raw)}")
+    return int(raw)
+
+
+def member_of(item: bytes, name: str) -> bytes | None:
+    return jsontext.members(item).get(name) if item.startswith(b"{") else None
+
+
+def _one(shape: Shape, opened: Opened) -> bytes:
+    raw = opened.at(shape.pointer)
+    if raw is None or (shape.is_object and not raw.startswith(b"{")):
+        raise Misshapen(f"at {shape.pointer or 'its top'} there must be an object, not {_kind(raw)}")
+    return _picked(raw, shape.fields) if shape.fields else jsontext.minify(raw)
+
+
+def _list_at(raw: bytes | None, pointer: str) -> list[bytes]:
+    if raw is None or not raw.startswith(b"["):
+        raise Misshapen(f"at {pointer or 'its top'} there must be a list, not {_kind(raw)}")
+    return jsontext.elements(raw)
+
+
+def _inner(item: bytes, name: str) -> list[bytes]:
+    """Of an item that has none, nothing."""
+    raw = _open(item, f"an item with {name}").get(name, b"null")
+    return [] if raw == b"null" else _list_at(raw, name)
+
+
+def _picked(item: bytes, fields: tuple[str, ...]) -> bytes:
+    known = _open(item, "an item")
+    return (
+        b"{"
+        + b",".join(_member(name, jsontext.minify(known[name])) for name in fields if name in known)
+        + b"}"
+    )
+
+
+def _open(item: bytes, what: str) -> dict[str, bytes]:
+    if not item.startswith(b"{"):
+        raise Misshapen(f"{what} must be an object, not {_kind(item)}")
+    try:
+        return jsontext.members(item)
+    except JsonRefused:
+        raise Misshapen(f"{what} holds a key twice") from None
+
+
+def _rows(table: Table, opened: Opened) -> list[bytes]:
+    names = _unlike([_name(one, table) for one in _list_at(opened.at(table.columns), table.columns)])
+    keys = [jsontext.quote(name).encode() for name in names]
+    made: list[bytes] = []
+    for row in _list_at(opened.at(table.rows), table.rows):
+        values = _list_at(row, f"{table.rows}/…")
+        if len(values) != len(keys):
+            raise Misshapen(f"a row at {table.rows} has {len(values)} values for {len(keys)} columns")
+        made.append(
+            b"{" + b",".join(key + b":" + value for key, value in zip(keys, values, strict=True)) + b"}"
+        )
+    return made
+
+
+def _name(column: bytes, table: Table) -> str:
+    raw = _open(column, "a column").get(table.name, b"") if table.name else column
+    if not raw.startswith(b'"'):
+        raise Misshapen(f"a column at {table.columns} has no name")
+    return jsontext.string_value(raw)
+
+
+def _unlike(names: list[str]) -> list[str]:
+    """Reports with columns of one name exist; members of an object cannot have one."""
+    made: dict[str, None] = {}
+    last: dict[str, int] = {}
+    for name in names:
+        new = name
+        while new in made:
+            last[name] = last.get(name, 1) + 1
+            new = f"{name} ({last[name]})"
+        made[new] = None
+    return list(made)
+
+
+def _member(name: str, raw: bytes) -> bytes:
+    return jsontext.quote(name).encode() + b":" + raw
+
+
+def _kind(raw: bytes | None) -> str:
+    return "nothing" if raw is None else _KINDS.get(raw[:1].decode("latin-1"), "a number")

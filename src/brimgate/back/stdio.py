@@ -1,0 +1,187 @@
+"""A server on the other end of three pipes."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Final
+
+from brimgate.back.channel import Line, Listener
+from brimgate.back.process import Command, Process, end_group, spawn, when_ended
+from brimgate.errors import UpstreamError
+from brimgate.wire.framing import LineBuffer, TooLong
+from brimgate.wire.pipes import read_pipe
+from brimgate.wire.port import LinePort
+from brimgate.wire.rate import Allowance
+
+_STDERR_BURST_BYTES: Final = 256 << 10
+_STDERR_BYTES_PER_SECOND: Final = 32 << 10
+_MAX_STDERR_LINE: Final = 2_000
+_KILL_AFTER_SECONDS: Final = 0.7
+_SETTLING_SECONDS: Final = 0.3
+
+
+class StdioUpstream:
+    """Hands over whole lines; says once when the process can be talked to no more, and why."""
+
+    def __init__(self, name: str, process: Process, listener: Listener, *, max_line_bytes: int) -> None:
+        self._name = name
+        self._process = process
+        self._listener = listener
+        self._port = LinePort(
+            max_line_bytes=max_line_bytes,
+            on_line=listener.on_line,
+            on_too_long=listener.on_too_long,
+            on_silent=self._stdout_closed,
+            on_gone=self._stdin_closed,
+        )
+        self._exited: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._is_heard_out = False
+        self._is_lost = False
+        self._ending = False
+        self._grumbling = Grumbling(listener.on_chatter)
+
+    async def connect(self) -> None:
+        process = self._process
+        await self._port.connect(process.stdout, process.stdin)
+        self._port.writer.on_pressure = self._listener.on_pressure
+        await read_pipe(process.stderr, self._grumbling.feed, self._grumbling.end)
+        when_ended(process, self._process_ended)
+
+    @property
+    def is_stuck(self) -> bool:
+        return self._port.is_stuck
+
+    def send(self, line: Line) -> None:
+        self._port.send(line)
+
+    def pause(self) -> None:
+        self._port.reader.pause()
+
+    def resume(self) -> None:
+        self._port.reader.resume()
+
+    def _stdout_closed(self) -> None:
+        self._is_heard_out = True
+        if self._exited.done():
+            self._lost()
+        else:
+            self._stdin_closed()
+
+    def _stdin_closed(self) -> None:
+        """It may just be ending. If it goes on without a voice or an ear, it is of no use any more."""
+        if not self._ending and not self._exited.done():
+            asyncio.get_running_loop().call_later(_SETTLING_SECONDS, self._give_up_living)
+
+    def _give_up_living(self) -> None:
+        if not self._exited.done():
+            self._lost()
+
+    def _process_ended(self) -> None:
+        self._exited.set_result(None)
+        self._hear_out(-1)
+
+    def _hear_out(self, heard: int) -> None:
+        """What it wrote last is still in the pipe. A child of its own may keep that open, and silent, for ever."""
+        if self._is_heard_out:
+            self._lost()
+        elif self._port.received_bytes != heard or self._port.reader.is_paused:
+            now = self._port.received_bytes
+            asyncio.get_running_loop().call_later(_SETTLING_SECONDS, self._hear_out, now)
+        else:
+            self._lost()
+
+    def _lost(self) -> None:
+        if not self._is_lost:
+            self._is_lost = True
+            self._listener.on_lost(self, self._reason())
+
+    def _reason(self) -> str:
+        code = self._process.poll()
+        self._grumbling.end()
+        said = f"; it said last: {self._grumbling.last}" if self._grumbling.last else ""
+        if code is None:
+            return f"the upstream {self._name} closed its output or input{said}"
+        how = f"was ended by signal {-code}" if code < 0 else f"exited with code {code}"
+        return f"the upstream {self._name} {how}{said}"
+
+    async def end(self, grace_seconds: float) -> None:
+        """Close its input; if it does not end by itself, ask it to; then make it."""
+        self._ending = True
+        self._port.writer.close()
+        if not await self._ends_within(grace_seconds):
+            end_group(self._process, forcibly=False)
+            await self._ends_within(_KILL_AFTER_SECONDS)
+        # Also when the process itself has gone: what it started may not have.
+        end_group(self._process, forcibly=True)
+        await self._ends_within(_KILL_AFTER_SECONDS)
+        self._is_lost = True
+        self._port.reader.close()
+        self._grumbling.end()
+
+    async def _ends_within(self, seconds: float) -> bool:
+        try:
+            await asyncio.wait_for(asyncio.shield(self._exited), seconds)
+        except TimeoutError:
+            return False
+        return True
+
+
+class StdioServer:
+    """Starts a command as often as it is asked to."""
+
+    def __init__(
+        self,
+        name: str,
+        command: Command,
+        *,
+        max_line_bytes: int,
+        started: Process | UpstreamError | None = None,
+    ) -> None:
+        """`started`: what came of starting it already, for the first time."""
+        self._name, self._command, self._max_line_bytes = name, command, max_line_bytes
+        self._started = started
+
+    async def connect(self, listener: Listener) -> StdioUpstream:
+        process, self._started = self._started, None
+        if process is None:
+            process = await asyncio.get_running_loop().run_in_executor(None, spawn, self._command)
+        if isinstance(process, UpstreamError):
+            raise process
+        upstream = StdioUpstream(self._name, process, listener, max_line_bytes=self._max_line_bytes)
+        await upstream.connect()
+        return upstream
+
+
+class Grumbling:
+    """What a server says on stderr: passed on line by line, but not faster than anyone can read."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._pass_on = say
+        self._lines = LineBuffer(1 << 20)
+        self._allowance = Allowance(_STDERR_BURST_BYTES, _STDERR_BYTES_PER_SECOND, time.monotonic())
+        self._left_out = 0
+        self.last = ""
+
+    def feed(self, data: bytes) -> None:
+        for line in self._lines.feed(data):
+            self._say(line.beginning if isinstance(line, TooLong) else line)
+
+    def end(self) -> None:
+        if rest := self._lines.flush():
+            self._say(rest)
+        self._confess()
+
+    def _say(self, line: bytes | bytearray) -> None:
+        text = line[:_MAX_STDERR_LINE].decode("utf-8", "replace").rstrip("\r")
+        if text.strip():
+            self.last = "".join(one if one.isprintable() else " " for one in text.strip()[:200])
+        if not self._allowance.take(len(text) + 1, time.monotonic()):
+            self._left_out += 1
+            return
+        self._confess()
+        self._pass_on(text)
+
+    def _confess(self) -> None:
+        if self._left_out:
+            left, self._left_out = self._left_out, 0
+            self._pass_on(f"… {left:,} lines left out: more than the log takes")

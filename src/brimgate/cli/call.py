@@ -1,0 +1,239 @@
+"""`brimgate call`: one tool of an MCP server, called from a shell."""
+
+import argparse
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from brimgate.cli import complain, printable
+from brimgate.cli.calls.conversing import converse
+from brimgate.cli.calls.knowing import find, is_destructive, pack_of, recognised, remember
+from brimgate.cli.calls.target import Target, add_calling_options, choose
+from brimgate.cli.parsers import Commands
+from brimgate.engine.scale import FAMILIES, MIN_BUDGET
+from brimgate.errors import BadRequest
+
+if TYPE_CHECKING:
+    from brimgate.app.caller import Caller, Outcome
+    from brimgate.cli.calls.patience import Patience
+    from brimgate.engine.policy import Policy
+    from brimgate.packs.contract import Pack
+
+_PRESENTING: Final = "brimgate.cli.calls.presenting"
+"""Half of all we load, and not needed before there is an answer."""
+_MAX_REASON: Final = 2_000
+_MAX_SHOWN: Final = 500
+
+_EXAMPLE: Final = """arguments:
+  key=value      converted to the type of the parameter; lists are a,b,c
+  key:=json      JSON as it is
+  key=@file      the text of a file; key:=@file its JSON
+  a.b=value      a member of an object
+  value          the next parameter that is not given by name
+  @file, -       several at once: a JSON object in a file, or on standard input
+
+example:
+  brimgate call https://mcp.example.com/mcp search "late payment" limit=20
+  brimgate call --config brimgate.yaml notes add_note title="To do" text=@todo.md
+  brimgate call list_bookings -- python -m brimgate.testing.demo_server
+
+exit codes: 0 done, 1 the tool failed, 2 wrong usage or arguments, 3 no such server, 4 no answer in time
+"""
+
+
+def add_parser(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "call",
+        help="call one tool of an MCP server",
+        description="Call one tool of an MCP server and print its answer within a token budget. UPSTREAM is a URL, or a "
+        "name in the configuration; a server on stdio is given by its command behind --.",
+        usage="brimgate call [options] UPSTREAM TOOL [ARGUMENTS…]\n"
+        "       brimgate call [options] TOOL [ARGUMENTS…] -- COMMAND ARGS…",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "words", nargs="*", metavar="WORD", help="the server, its tool, and the tool's arguments"
+    )
+    _add_doing_options(parser)
+    _add_showing_options(parser)
+    add_calling_options(parser)
+    parser.set_defaults(run=run, multiplier=1.0)
+
+
+def _add_doing_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("the call").add_argument
+    add("--force", action="store_true", help="call the tool even if it destroys something")
+    add(
+        "--dry-run",
+        action="store_true",
+        help="check the arguments and print what would be sent; call nothing",
+    )
+
+
+def _add_showing_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("the answer")
+    whole = group.add_mutually_exclusive_group().add_argument
+    whole("--raw", action="store_true", help="print the result as the server sent it, whatever its size")
+    whole("--json", action="store_true", help="print the whole answer as JSON, minified")
+    add = group.add_argument
+    add(
+        "--budget",
+        metavar="N",
+        type=int,
+        help=f"tokens per answer, at least {MIN_BUDGET} (default: 4000, text 2000)",
+    )
+    add("--family", choices=FAMILIES, help="token family to count in (default: claude)")
+    add("--model", metavar="NAME", help="model whose family to count in, such as gpt-5 or claude-sonnet-5")
+    add(
+        "--pack", metavar="NAME", help="what is known of the server's system, or none (default: by its tools)"
+    )
+    add("--metrics", action="store_true", help="say on stderr what was saved")
+    add(
+        "--metrics-file",
+        metavar="FILE",
+        type=Path,
+        help="append what was saved to this file, as a line of JSON",
+    )
+    add("--quiet", action="store_true", help="say nothing about what is printed")
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    tool: str
+    arguments: dict[str, Any]
+    text: bytes
+    """The arguments as they are sent."""
+    pack: "Pack | None" = None
+    outcome: "Outcome | None" = None
+    """None if it was only looked at."""
+
+
+def run(options: argparse.Namespace) -> int:
+    target = choose(options)
+    if not target.words:
+        raise BadRequest("which tool? `brimgate tools` lists those of a server")
+
+    tool, *words = target.words
+
+    if options.metrics_file:
+        from brimgate.cli.savings.metrics import check_writable
+
+        check_writable(options.metrics_file)
+
+    def prepare() -> None:
+        import_module("jsonschema_rs")
+        import_module("brimgate.packs.discovery")
+        if options.budget is not None:
+            from brimgate.cli.options import make_policy
+
+            make_policy(options)  # one that cannot be is refused before anything is called
+
+    async def talk(caller: "Caller", patience: "Patience") -> _Call:
+        return await _call(caller, patience, target, tool, words, options)
+
+    def show(call: _Call) -> int:
+        return _show(call, target, options)
+
+    return converse(target, options, prepare, talk, show)
+
+
+async def _call(
+    caller: "Caller",
+    patience: "Patience",
+    target: Target,
+    name: str,
+    words: list[str],
+    options: argparse.Namespace,
+) -> _Call:
+    import asyncio
+
+    from brimgate.cli.calls.arguments import needs_input, parse
+    from brimgate.cli.calls.exact_json import encode
+    from brimgate.cli.calls.input import has_input, read_file, read_standard_input
+    from brimgate.packs.discovery import NO_PACK
+
+    tools = await caller.tools()
+    remember(target, tools)
+    tool, pack = find(tools, name), pack_of(options.pack, target, tools)
+    if needs_input(words, tool.schema) and await has_input():
+        words = ["-"]
+    piped = b""
+    if any(word == "-" or word.endswith("@-") for word in words):
+        caller.awaited = "arguments on standard input"
+        piped = await read_standard_input()
+
+    def read(source: str) -> bytes:
+        return piped if source == "-" else read_file(source)
+
+    arguments = parse(name, words, tool.schema, read, pack.tool(name).order if pack else ())
+    if pack is not None:
+        from brimgate.cli.calls.speaking import resolve_references
+
+        arguments = resolve_references(pack, name, arguments)
+    text = encode(arguments)
+    if options.dry_run:
+        return _Call(name, arguments, text)
+    # Who wants an answer in other words still wants to be asked.
+    guard = recognised(tools) if options.pack == NO_PACK else pack
+    if is_destructive(tool, guard) and not options.force:
+        raise BadRequest(_refusal(name, text))
+    called = asyncio.create_task(caller.call(name, text, patience.note))
+    await asyncio.sleep(0)
+    import_module(_PRESENTING)  # while the server is at work
+    return _Call(name, arguments, text, pack, await called)
+
+
+def _refusal(tool: str, arguments: bytes) -> str:
+    shown = printable(arguments[: _MAX_SHOWN + 1].decode("utf-8", "replace"))
+    shown = f"{shown[:_MAX_SHOWN]}…" if len(shown) > _MAX_SHOWN else shown
+    return (
+        f"{printable(tool)} destroys something and was not called. It would get {shown}: "
+        "--force calls it, --dry-run shows what would be sent"
+    )
+
+
+def _show(call: _Call, target: Target, options: argparse.Namespace) -> int:
+    from brimgate.cli.output import write_json
+
+    outcome = call.outcome
+    if outcome is None:
+        from brimgate.relay.message import quoted
+
+        write_json(b'{"name":%s,"arguments":%s}\n' % (quoted(call.tool), call.text))
+        return 0
+    if not outcome.has_failed:
+        from brimgate.cli.calls.presenting import Called, present
+
+        config = target.config
+        called = Called(
+            call.tool,
+            call.arguments,
+            outcome.result,
+            _policy(call.tool, target, options),
+            call.pack,
+            lambda: _policy(call.tool, target, options, call.pack),
+            config.wrapper_log,
+            config.context_protection.cursor_ttl_seconds,
+        )
+        return present(called, options)
+    if options.raw or options.json:
+        write_json(outcome.error + b"\n")
+    code = "" if outcome.code is None else f" ({outcome.code})"
+    complain(f"{printable(call.tool)} failed: {printable(outcome.reason[:_MAX_REASON])}{code}")
+    return 1
+
+
+def _policy(tool: str, target: Target, options: argparse.Namespace, pack: "Pack | None" = None) -> "Policy":
+    """By the rules of the configuration and of the pack; what leads on is a command here."""
+    from brimgate.cli.output import READ_COMMAND
+    from brimgate.config.policies import make_rules
+
+    protection = target.config.context_protection
+    if options.model or options.family:
+        protection = replace(protection, model=options.model or "", token_family=options.family)
+    one = replace(target.upstream, pack=pack.name if pack else "")
+    config = replace(target.config, upstreams={target.name: one}, context_protection=protection)
+    rule = make_rules(config, target.name, options.budget).of(tool)
+    return replace(rule.policy, read_tool=READ_COMMAND)

@@ -1,0 +1,138 @@
+"""What a JSON Schema says about the arguments of a tool, however it says it."""
+
+import json
+from typing import Any, Final, cast
+
+from brimgate.cli.calls.saying import short
+
+Schema = dict[str, Any]
+_MAX_HOPS: Final = 20
+"""From a schema to another it refers to, or is made of: a foreign one may lead in circles."""
+_MAX_LOOKS: Final = 100
+_MAX_PARTS: Final = 1_000
+_MADE_OF: Final = ("$ref", "allOf")
+_NAMES: Final = {
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list (a,b,c or JSON)",
+    "object": "a JSON object",
+    "null": "null",
+    "string": "a text",
+}
+
+
+def parameters(schema: Any) -> dict[str, Any]:
+    """By name, in their order, with the schema of each."""
+    root = as_mapping(schema)
+    found: dict[str, Any] = {}
+    for one in alternatives(root, root):
+        for name, about in as_mapping(one.get("properties")).items():
+            found.setdefault(name, about)
+    return found
+
+
+def required(schema: Any) -> list[str]:
+    root = as_mapping(schema)
+    return [name for name in items_of(_merged(root, root).get("required")) if isinstance(name, str)]
+
+
+def alternatives(schema: Any, root: Schema) -> list[Schema]:
+    """What a value may be, one type each; a schema that says nothing stands for anything."""
+    found: list[Schema] = []
+    pending: list[Any] = [schema]
+    for _ in range(_MAX_LOOKS):
+        if not pending:
+            break
+        whole = _merged(as_mapping(pending.pop(0)), root)
+        rest = {name: one for name, one in whole.items() if name not in ("anyOf", "oneOf")}
+        if branches := [*items_of(whole.get("anyOf")), *items_of(whole.get("oneOf"))]:
+            pending = [rest | _merged(as_mapping(branch), root) for branch in branches[:_MAX_LOOKS]] + pending
+        else:
+            kinds = rest.get("type")
+            found += [rest | {"type": kind} for kind in (items_of(kinds) or [kinds])]
+            found += [{"type": "null"}] if whole.get("nullable") is True else []
+    return found or [{}]
+
+
+def _merged(schema: Schema, root: Schema) -> Schema:
+    """With what it refers to, and the parts it is made of, in one."""
+    for _ in range(_MAX_HOPS):
+        parts = _parts(schema, root)
+        if not parts:
+            break
+        own = {name: one for name, one in schema.items() if name not in _MADE_OF}
+        schema = _joined([*parts, own], root)
+    return schema
+
+
+def _parts(schema: Schema, root: Schema) -> list[Schema]:
+    parts, reference = list(map(as_mapping, items_of(schema.get("allOf")))), schema.get("$ref")
+    return [*parts, _referred(reference, root)] if isinstance(reference, str) else parts
+
+
+def _joined(parts: list[Schema], root: Schema) -> Schema:
+    """What the later ones say goes before; parameters add up, and so does what each is made of itself."""
+    whole, named, deeper = Schema(), Schema(), list[Schema]()
+    needed: dict[str, None] = {}
+    for part in parts:
+        deeper += _parts(part, root)
+        whole.update((name, one) for name, one in part.items() if name not in _MADE_OF)
+        named.update(as_mapping(part.get("properties")))
+        needed.update((name, None) for name in items_of(part.get("required")) if isinstance(name, str))
+    more = {"properties": named, "required": list(needed), "allOf": deeper[:_MAX_PARTS]}
+    return whole | {name: one for name, one in more.items() if one}
+
+
+def _referred(reference: str, root: Schema) -> Schema:
+    """Only within the schema itself: nothing is fetched."""
+    if not reference.startswith("#"):
+        return {}
+    found: Any = root
+    for name in reference[1:].split("/")[1:]:
+        found = as_mapping(found).get(name.replace("~1", "/").replace("~0", "~"))
+    return as_mapping(found)
+
+
+def is_open(schema: Schema) -> bool:
+    """Whether it says that there may be others, or names no parameters at all."""
+    whole = _merged(schema, schema)
+    others = whole.get("additionalProperties")
+    if others is True or isinstance(others, dict) or "patternProperties" in whole:
+        return True
+    return others is not False and not isinstance(whole.get("properties"), dict) and not parameters(schema)
+
+
+def kind_of(schema: Schema) -> str:
+    """Its type, told or to be seen; empty if it may be any."""
+    kind = schema.get("type")
+    if isinstance(kind, str):
+        return kind
+    return "object" if "properties" in schema else "array" if "items" in schema else ""
+
+
+def choices_of(schema: Schema) -> list[Any]:
+    return [schema["const"]] if "const" in schema else items_of(schema.get("enum"))
+
+
+def takes_text_itself(schema: Any, root: Schema) -> bool:
+    return any(kind_of(one) in ("string", "") and not choices_of(one) for one in alternatives(schema, root))
+
+
+def as_mapping(value: Any) -> Schema:
+    return cast("Schema", value) if isinstance(value, dict) else {}
+
+
+def items_of(value: Any) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def wanted(schema: Any, root: Schema) -> str:
+    found: list[str] = []
+    for one in alternatives(schema, root):
+        if choices := choices_of(one):
+            spelled = [one if isinstance(one, str) else json.dumps(one) for one in choices]
+            found.append(spelled[0] if len(spelled) == 1 else f"one of {', '.join(spelled)}")
+        else:
+            found.append(_NAMES.get(kind_of(one), "any value"))
+    return short(" or ".join(dict.fromkeys(found)), 300)

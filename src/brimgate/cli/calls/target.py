@@ -1,0 +1,158 @@
+"""Which server a command is about: the options, the words, and the configuration they lead to."""
+
+import argparse
+import math
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from brimgate.cli import printable
+from brimgate.cli.gateway import config_path
+from brimgate.config import Config, load
+from brimgate.config.declarations import Upstream
+from brimgate.config.loading import unreachable
+from brimgate.errors import BadRequest, OperatorError
+from brimgate.watch.log import LEVELS
+
+_TIMEOUT_SECONDS: Final = 60.0
+_OPTION: Final = re.compile(r"^ +(--[a-z][a-z-]*)", re.MULTILINE)
+_NEGATIVE: Final = re.compile(r"-[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?")
+_VARIABLE: Final = re.compile(r"\$\{(\w*)\}")
+_WHICH: Final = (
+    "which server? Give its URL, its name in --config FILE, or its command behind -- at the end of the line"
+)
+
+
+def add_calling_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("the server").add_argument
+    add("--config", metavar="FILE", type=Path, help="YAML or JSON that names servers; also BRIMGATE_CONFIG")
+    add(
+        "--transport",
+        choices=("auto", "http", "sse"),
+        help="how to talk to a URL (default: sse where it ends in /sse)",
+    )
+    add(
+        "--header",
+        metavar="'NAME: VALUE'",
+        action="append",
+        default=[],
+        help="HTTP header for a URL, such as 'Authorization: Bearer ${TOKEN}': the variable is taken from the "
+        "environment. May be repeated",
+    )
+    add(
+        "--timeout",
+        metavar="SECONDS",
+        type=_seconds,
+        default=_TIMEOUT_SECONDS,
+        help=f"for all of it: start, handshake, answer (default: {_TIMEOUT_SECONDS:g})",
+    )
+    add(
+        "--log-level",
+        choices=tuple(LEVELS),
+        help="least level that is logged on stderr; at debug also what the server says there (default: warning)",
+    )
+    parser.set_defaults(checked=partial(_checked, parser), command=[])
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"must be a number of seconds above 0, not {text!r}")
+    return seconds
+
+
+def _checked(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]:
+    """Words that argparse left over: none of them may be an option that there is not."""
+    for word in words:
+        if word[:1] == "-" and word != "-" and " " not in word and not _NEGATIVE.fullmatch(word):
+            near = get_close_matches(word.partition("=")[0], _OPTION.findall(parser.format_help()), 1, 0.5)
+            hint = f" (did you mean {near[0]}?)" if near else ""
+            name = word.lstrip("-").partition("=")[0] or "NAME"
+            parser.error(
+                f"there is no option {word}{hint}; what a tool takes is written {name}=VALUE, "
+                f"a text that begins with - as NAME={word}"
+            )
+    return list(words)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The server that is meant, and the words that are left for its tool."""
+
+    name: str
+    upstream: Upstream
+    words: tuple[str, ...]
+    given: str
+    """How it stands on the command line; empty for a command."""
+    config: Config
+
+
+def choose(options: argparse.Namespace) -> Target:
+    config = load(config_path(options))
+    if options.command:
+        command: list[str] = options.command[1:]
+        if not command:
+            raise BadRequest("-- must be followed by the command that starts the server")
+        if options.words and ("://" in options.words[0] or options.words[0] in config.upstreams):
+            raise BadRequest(f"either {printable(options.words[0])[:100]} or a command behind --, not both")
+        _refuse_http_options(options)
+        one = Upstream(command=command[0], args=tuple(command[1:]))
+        return Target(Path(command[0]).stem, one, tuple(options.words), "", config)
+    if not options.words:
+        raise BadRequest(f"{_WHICH}{_known(config)}")
+    given: str = options.words[0]
+    words: tuple[str, ...] = tuple(options.words[1:])
+    if "://" in given:
+        one = Upstream(url=given, transport=options.transport or "auto", headers=_headers(options.header))
+        for places, what in unreachable(one, ()):
+            raise OperatorError(
+                f"{' '.join(('--header', *places[0][1:])) if places[0][1:] else 'the URL'} {what}"
+            )
+        return Target(urlsplit(given).netloc or given, one, words, given, config)
+    _refuse_http_options(options)
+    if given not in config.upstreams:
+        raise OperatorError(
+            f"there is no server {printable(given)[:60]} in the configuration{_known(config)}; a URL would do as well "
+            "(http://… or https://…), or a command behind -- at the end of the line"
+        )
+    return Target(given, config.upstreams[given], words, given, config)
+
+
+def _known(config: Config) -> str:
+    return f" (there are: {', '.join(config.upstreams)})" if config.upstreams else ""
+
+
+def _refuse_http_options(options: argparse.Namespace) -> None:
+    if options.transport or options.header:
+        name = "--transport" if options.transport else "--header"
+        raise OperatorError(f"{name} is for a server given by its URL")
+
+
+def _headers(given: Sequence[str]) -> dict[str, str]:
+    """What is refused is not repeated: it may hold a secret."""
+    found: dict[str, str] = {}
+    for number, text in enumerate(given, 1):
+        name, colon, value = text.partition(":")
+        if not colon or not name.strip():
+            raise OperatorError(f"--header number {number} must be 'NAME: VALUE'")
+        name = name.strip()
+        if name.lower() in map(str.lower, found):
+            raise OperatorError(f"--header {printable(name)} is given twice")
+        found[name] = _VARIABLE.sub(partial(_value_of, name), value.strip())
+    return found
+
+
+def _value_of(header: str, found: "re.Match[str]") -> str:
+    value = os.environ.get(found[1])
+    if value is None:
+        raise OperatorError(f"--header {printable(header)}: the variable {found[1] or '${}'} is not set")
+    return value

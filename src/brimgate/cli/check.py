@@ -1,0 +1,68 @@
+"""`brimgate check`: is this configuration right, and what does it amount to?"""
+
+import argparse
+import os
+from pathlib import Path
+from typing import Final
+
+from brimgate.cli import complain
+from brimgate.cli.output import write_text
+from brimgate.cli.parsers import Commands
+from brimgate.config import Config, load
+from brimgate.config.loading import unknown_variables
+from brimgate.config.showing import difference, effective
+from brimgate.errors import OperatorError
+
+_EXAMPLE: Final = """example:
+  brimgate check brimgate.yaml
+  brimgate check brimgate.yaml --against brimgate.old.yaml
+"""
+
+
+def add_parser(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "check",
+        help="check a configuration file",
+        description="Check a configuration, and show what is in force with it: file, environment, defaults. "
+        "Secrets are masked. Exits 2 with the key and line of every mistake.",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "file", metavar="FILE", nargs="?", type=Path, help="YAML or JSON (default: BRIMGATE_CONFIG)"
+    )
+    parser.add_argument(
+        "--against", metavar="OTHER", type=Path, help="show only what changes from OTHER to FILE"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    given = os.environ.get("BRIMGATE_CONFIG")
+    path: Path | None = options.file or (Path(given) if given else None)
+    config = load(path)
+    _check_apis(config)
+    for variable in unknown_variables(os.environ):
+        complain(f"{variable}: no option has this name")
+    if options.against is None:
+        write_text(effective(config))
+    else:
+        write_text(
+            "".join(f"{line}\n" for line in difference(load(options.against), config)) or "no difference\n"
+        )
+    complain(f"{path or 'the defaults'}: valid")
+    return 0
+
+
+def _check_apis(config: Config) -> None:
+    """What is declared must be right. What only the environment can tell may be different where it runs: it is said."""
+    for name, one in config.upstreams.items():
+        if not one.is_rest:
+            continue
+        from brimgate.app.reaching import declared_api, open_api
+
+        declared_api(one)
+        try:
+            open_api(one)
+        except OperatorError as error:
+            complain(f"upstreams.{name} could not be served from here: {error}")

@@ -1,0 +1,63 @@
+"""`brimgate cursor`: what a cursor says, for debugging."""
+
+import argparse
+import time
+from datetime import UTC, datetime
+from typing import Final
+
+from brimgate.cli.options import PRINCIPAL, UPSTREAM, make_protection
+from brimgate.cli.output import print_json
+from brimgate.cli.parsers import Commands
+from brimgate.engine.cursor import Cursor, peek
+from brimgate.engine.policy import Policy
+from brimgate.errors import CursorError
+
+_EXAMPLE: Final = """example:
+  brimgate cursor "$CURSOR"
+"""
+
+
+def add_parser(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "cursor",
+        help="decode a cursor",
+        description="Decode a cursor: which snapshot and place it points to, and until when.",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("cursor", metavar="CURSOR")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    cursor = peek(options.cursor)
+    print_json(
+        {
+            "snapshot": cursor.snapshot.hex(),
+            "expires": _moment(cursor.expires_minute),
+            "view": cursor.view.hex() or "whole",
+            "position": {"node": cursor.position.node, "text": cursor.position.text},
+            "state": _state(options.cursor, cursor),
+        }
+    )
+    return 0
+
+
+def _moment(minute: int) -> str:
+    try:
+        return datetime.fromtimestamp(minute * 60, UTC).isoformat().replace("+00:00", "Z")
+    except (OverflowError, ValueError, OSError):
+        return "beyond the calendar"  # a forged one: nothing we seal lives that long
+
+
+def _state(text: str, cursor: Cursor) -> str:
+    """Whether `brimgate read` would take it here."""
+    now_minute = int(time.time() // 60)
+    if cursor.expires_minute < now_minute:
+        return "expired"
+    try:
+        protection = make_protection(Policy())
+        protection.ring.unseal(text, protection.owner(text, PRINCIPAL, UPSTREAM), now_minute)
+    except CursorError:
+        return "sealed by another key, or for another caller"
+    return "valid here"

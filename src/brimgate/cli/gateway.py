@@ -1,0 +1,158 @@
+"""What `run` and `serve` have in common: the options, the configuration they make, and the servers it names."""
+
+import argparse
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from brimgate.config import Config, load
+from brimgate.config.declarations import Upstream
+from brimgate.config.loading import unknown_variables
+from brimgate.engine.scale import FAMILIES, MIN_BUDGET
+from brimgate.errors import OperatorError
+from brimgate.watch.log import LEVELS, Log
+
+
+def add_gateway_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--config",
+        metavar="FILE",
+        type=Path,
+        help="YAML or JSON; also BRIMGATE_CONFIG. Changes apply at once",
+    )
+    add(
+        "--upstream",
+        metavar="URL|NAME",
+        help="address of a server that runs, or the name of one in the file, instead of a COMMAND",
+    )
+    add(
+        "--transport",
+        choices=("auto", "http", "sse"),
+        help="how to talk to a URL (default: sse where it ends in /sse)",
+    )
+    add("--pack", metavar="NAME", help="what is known of the server's system; `brimgate packs` lists them")
+    add(
+        "--budget",
+        metavar="N",
+        type=int,
+        help=f"tokens per answer, at least {MIN_BUDGET} (default: 4000, text 2000)",
+    )
+    add("--model", metavar="NAME", help="model to count tokens for, such as gpt-5 or claude-sonnet-5")
+    add("--family", choices=FAMILIES, help="token family to count in (default: claude)")
+    add(
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="any other option, such as default_page_size=20",
+    )
+    add("--log-level", choices=tuple(LEVELS), help="least level that is logged on stderr (default: info)")
+    add("--log-format", choices=("text", "json"), help="log lines for people or for programs")
+    add("command", nargs=argparse.REMAINDER, metavar="-- COMMAND ARGS…", help="the server to start")
+
+
+def config_path(options: argparse.Namespace) -> Path | None:
+    given = os.environ.get("BRIMGATE_CONFIG")
+    return options.config or (Path(given) if given else None)
+
+
+def configuration(options: argparse.Namespace, more: dict[str, str] | None = None) -> Callable[[], Config]:
+    """Reads the configuration, as often as it is asked to: the file may have changed, the command line has not."""
+    if options.budget is not None and options.budget < MIN_BUDGET:
+        raise OperatorError(f"--budget must be at least {MIN_BUDGET} tokens, not {options.budget}")
+    path, overrides = config_path(options), _overrides(options) | (more or {})
+    chosen = _chosen(options)
+
+    def read() -> Config:
+        config = load(path, overrides=overrides)
+        servers = chosen(config)
+        if options.pack:
+            servers = {name: replace(one, pack=options.pack) for name, one in servers.items()}
+        if options.pack and not servers:
+            servers = {options.pack: _declared_by(options.pack)}
+        return replace(config, upstreams=servers)
+
+    return read
+
+
+def _declared_by(pack: str) -> Upstream:
+    """The system of a pack that needs no server: its tools are on a REST API."""
+    from brimgate.packs.contract import API_FILE
+    from brimgate.packs.discovery import load_pack
+
+    if not load_pack(pack).file(API_FILE):
+        raise OperatorError(
+            f"which server? The pack {pack} declares no API of its own: give a command behind --, or --upstream URL"
+        )
+    return Upstream(pack=pack)
+
+
+def _overrides(options: argparse.Namespace) -> dict[str, str]:
+    """Options of the command line as the keys of the configuration they stand for."""
+    given: dict[str, str] = {}
+    for text in options.set:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise OperatorError(f"--set {text}: must be KEY=VALUE")
+        given[key.strip()] = value
+    named = {
+        "model": options.model,
+        "token_family": options.family,
+        "log_level": options.log_level,
+        "log_format": options.log_format,
+    }
+    return given | {key: value for key, value in named.items() if value is not None}
+
+
+def _chosen(options: argparse.Namespace) -> Callable[[Config], dict[str, Upstream]]:
+    """Which servers are meant, by the command line; by the configuration, if it names none."""
+    arguments = options.command[1:] if options.command[:1] == ["--"] else options.command
+    given: str | None = options.upstream
+    if arguments and given:
+        raise OperatorError("give either --upstream or a command behind --, not both")
+    is_url = given is not None and "://" in given
+    if options.transport and not is_url:
+        raise OperatorError("--transport is for a URL given by --upstream")
+    if arguments:
+        one = Upstream(command=arguments[0], args=tuple(arguments[1:]))
+        return lambda config: {Path(arguments[0]).stem: _with_rules(one, Path(arguments[0]).stem, config)}
+    if given is not None and is_url:
+        name = _host_of(given)
+        one = Upstream(url=given, transport=options.transport or "auto")
+        return lambda config: {name: _with_rules(one, name, config)}
+    return lambda config: _named(config, given)
+
+
+def _with_rules(one: Upstream, name: str, config: Config) -> Upstream:
+    """A server of the command line takes the rules of its namesake in the file."""
+    return replace(one, tools=config.upstreams[name].tools) if name in config.upstreams else one
+
+
+def _host_of(url: str) -> str:
+    """Which is what a server of the command line is called. What is refused is not repeated: it may hold a secret."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+        raise OperatorError(
+            "--upstream: must be http:// or https:// with a host; a login belongs into `headers:` of a file"
+        )
+    return parts.hostname
+
+
+def _named(config: Config, name: str | None) -> dict[str, Upstream]:
+    if name is None:
+        return config.upstreams
+    if name not in config.upstreams:
+        known = ", ".join(config.upstreams) or "none"
+        raise OperatorError(f"there is no upstream {name} in the configuration; there are: {known}")
+    return {name: config.upstreams[name]}
+
+
+def warn_of_unknown_variables(log: Log) -> None:
+    for variable in unknown_variables(os.environ):
+        log.write("unknown_variable", {"name": variable, "hint": "no option has this name"}, "warning")

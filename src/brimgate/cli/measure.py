@@ -1,0 +1,269 @@
+"""`brimgate measure`: what the formatters of a pack save, on its samples, on recorded answers, or live."""
+
+import argparse
+import json
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import cycle, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from brimgate.cli import complain, printable
+from brimgate.cli.calls.conversing import converse
+from brimgate.cli.calls.knowing import find, pack_of
+from brimgate.cli.calls.target import add_calling_options, choose
+from brimgate.cli.output import Progress, write_text
+from brimgate.cli.parsers import Commands
+from brimgate.engine.scale import FAMILIES
+from brimgate.errors import BadRequest, InputError
+
+if TYPE_CHECKING:
+    from brimgate.app.caller import Caller, Tool
+    from brimgate.cli.calls.patience import Patience
+    from brimgate.cli.savings.measuring import Summary
+    from brimgate.cli.savings.metrics import Measurement
+    from brimgate.cli.savings.recorded import Recorded
+    from brimgate.engine.tokens import Estimator
+    from brimgate.packs.contract import Pack
+
+_RUNS: Final = 10
+_EXAMPLE: Final = """example:
+  brimgate measure
+  brimgate measure --calls answers.jsonl --pack graphiti --format json
+  brimgate measure --format svg --output savings.svg -- python -m brimgate.testing.graph
+
+A line of a file of calls is {"tool": NAME, "arguments": {…}, "answer": …}; without an answer it is made live.
+exit codes: 0 every operation meets its target, 1 one does not, 2 wrong usage, 3 no such server, 4 no answer in time
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    call: "Recorded"
+    document: bytes
+    failure: str = ""
+    """What went wrong, if that is not told by the document."""
+
+
+def add_parser(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "measure",
+        help="measure what the formatters of a pack save",
+        description="Run a set of calls several times and print what their answers take as pretty JSON, as minified JSON "
+        "and as shown, in bytes and tokens. Operations that save less than 25 % of minified JSON (searches: 30 %) are "
+        "flagged.",
+        usage="brimgate measure [options] [UPSTREAM]\n       brimgate measure [options] -- COMMAND ARGS…",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("words", nargs="*", metavar="UPSTREAM", help="server to call live (default: none)")
+    add("--pack", metavar="NAME", help="whose formatters (default: by the server's tools, or graphiti)")
+    add("--calls", metavar="FILE", type=Path, help="calls to measure (default: the samples of the pack)")
+    add("--runs", metavar="N", type=int, default=_RUNS, help=f"times per operation (default: {_RUNS})")
+    add("--format", choices=("table", "json", "svg"), default="table", help="how to tell (default: table)")
+    add("--output", metavar="FILE", type=Path, help="write there instead of to standard output")
+    add("--family", choices=FAMILIES, help="token family to count in (default: claude)")
+    add("--model", metavar="NAME", help="model whose family to count in, such as gpt-5 or claude-sonnet-5")
+    add("--force", action="store_true", help="call live also tools that change something")
+    add_calling_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    if options.runs < 1:
+        raise BadRequest("--runs must be at least 1")
+    if options.words or options.command:
+        return _run_live(options)
+    from brimgate.packs.discovery import load_pack
+
+    pack = load_pack(options.pack or "graphiti")
+    calls = _calls(options, pack)
+    unanswered = next((one.tool for one in calls if not one.answer), None)
+    if unanswered:
+        raise BadRequest(f"{unanswered} has no answer in the file: say which server to ask for it")
+    answered = [
+        _Answered(one, one.answer) for call in _grouped(calls) for one in _repeated(call, options.runs)
+    ]
+    return _conclude(pack, answered, options)
+
+
+def _calls(options: argparse.Namespace, pack: "Pack") -> "list[Recorded]":
+    from brimgate.cli.savings.recorded import read_calls, samples_of
+
+    calls = read_calls(options.calls) if options.calls else samples_of(pack)
+    if not calls:
+        raise InputError(f"the pack {pack.name} has no samples: --calls FILE gives calls to measure")
+    return calls
+
+
+def _grouped(calls: "Iterable[Recorded]") -> "list[list[Recorded]]":
+    """By operation, in the order they come."""
+    groups: dict[str, list[Recorded]] = {}
+    for call in calls:
+        groups.setdefault(call.tool, []).append(call)
+    return list(groups.values())
+
+
+def _repeated(calls: "Sequence[Recorded]", runs: int) -> "Iterable[Recorded]":
+    """Varied inputs as far as there are, then from the beginning again."""
+    return islice(cycle(calls), runs)
+
+
+# Live
+
+
+def _run_live(options: argparse.Namespace) -> int:
+    target = choose(options)
+    if target.words:
+        raise BadRequest(f"one server at a time: {printable(target.words[0])} is too much")
+
+    async def talk(caller: "Caller", patience: "Patience") -> "tuple[Pack, list[_Answered]]":
+        tools = await caller.tools()
+        pack = pack_of(options.pack, target, tools)
+        if pack is None:
+            raise BadRequest(
+                "no pack recognises this server by its tools: --pack NAME says which one to measure"
+            )
+        wanted = _callable_calls(_calls(options, pack), pack, tools, options)
+        answered: list[_Answered] = []
+        patience.end()
+        progress = Progress(options.runs * len(wanted))
+        for group in wanted:
+            for call in _repeated(group, options.runs):
+                answered.append(await _ask(caller, call))
+                patience.more_time()
+                progress.show(len(answered), call.tool)
+        progress.end()
+        return pack, answered
+
+    def show(told: "tuple[Pack, list[_Answered]]") -> int:
+        return _conclude(*told, options)
+
+    return converse(target, options, lambda: None, talk, show)
+
+
+def _callable_calls(
+    calls: "Iterable[Recorded]", pack: "Pack", tools: "Sequence[Tool]", options: argparse.Namespace
+) -> "list[list[Recorded]]":
+    """Those that the server knows. What changes something is called only by a file that says so, and by force."""
+    known = {tool.name for tool in tools}
+    wanted = [call for call in calls if options.calls or call.tool in known]
+    if not options.calls:
+        strange = sorted({call.tool for call in wanted if _names_ids(call, pack)})
+        wanted = [call for call in wanted if not _names_ids(call, pack)]
+        if strange:
+            complain(f"not called, as the ids of the samples are of another server: {', '.join(strange)}")
+    for call in wanted:
+        find(tools, call.tool)
+    harmless = [call for call in wanted if options.force or pack.tool(call.tool).reads_only]
+    left_out = sorted({call.tool for call in wanted} - {call.tool for call in harmless})
+    if left_out and options.calls:
+        raise BadRequest(f"{', '.join(left_out)} may change something: --force calls it all the same")
+    if left_out:
+        complain(f"not called, as they change something: {', '.join(left_out)}")
+    return _grouped(harmless)
+
+
+def _names_ids(call: "Recorded", pack: "Pack") -> bool:
+    return any(name in call.arguments for name in pack.tool(call.tool).references)
+
+
+async def _ask(caller: "Caller", call: "Recorded") -> "_Answered":
+    from brimgate.cli.calls.answer import read_answer
+    from brimgate.cli.calls.exact_json import encode
+
+    outcome = await caller.call(call.tool, encode(call.arguments))
+    if outcome.has_failed:
+        return _Answered(call, b"", outcome.reason)
+    answer = read_answer(outcome.result)
+    failure = answer.document.decode("utf-8", "replace") if answer.is_error else ""
+    return _Answered(call, answer.document, failure)
+
+
+# What came of it
+
+
+def _conclude(pack: "Pack", answered: Sequence["_Answered"], options: argparse.Namespace) -> int:
+    from brimgate.cli.savings.measuring import Summary
+    from brimgate.engine.tokens import Estimator, family_of
+
+    family = options.family or (family_of(options.model) if options.model else "claude")
+    estimator = Estimator(family)
+    runs: dict[str, list[Measurement]] = {}
+    answered = _without_failures(pack, answered)
+    if not answered:
+        raise InputError("nothing could be measured")
+    progress = Progress(len(answered))
+    for done, one in enumerate(answered, 1):
+        runs.setdefault(one.call.tool, []).append(_measured(pack, one.call, one.document, estimator))
+        progress.show(done, one.call.tool)
+    progress.end()
+    summaries = [
+        Summary.of(tool, pack.tool(tool).target_percent, measured) for tool, measured in runs.items()
+    ]
+    _tell(summaries, pack, family, options)
+    missed = [one.operation for one in summaries if not one.is_met]
+    if missed:
+        complain(f"below target: {printable(', '.join(missed))}")
+    return 1 if missed else 0
+
+
+def _without_failures(pack: "Pack", answered: Sequence["_Answered"]) -> list["_Answered"]:
+    """An error is no answer whose size matters; each operation that gives one is told of."""
+    from brimgate.packs.writing import failure_of
+
+    failed: dict[str, str] = {}
+    good: list[_Answered] = []
+    for one in answered:
+        failure = one.failure or failure_of(pack, one.document)
+        if failure:
+            failed.setdefault(one.call.tool, failure)
+        else:
+            good.append(one)
+    for tool, failure in failed.items():
+        complain(f"{printable(tool)} answers with an error and is left out: {printable(failure[:200])}")
+    return good
+
+
+def _measured(pack: "Pack", call: "Recorded", document: bytes, estimator: "Estimator") -> "Measurement":
+    from brimgate.cli.savings.metrics import measure
+    from brimgate.engine import jsontext
+    from brimgate.engine.render import AUTO, render
+    from brimgate.engine.source import Source
+    from brimgate.packs.references import ids_in, shortener
+    from brimgate.packs.scene import Scene
+    from brimgate.packs.writing import write
+
+    started = time.perf_counter()
+    scene = Scene(call.arguments, datetime.now(UTC), shortener(ids_in(document)))
+    shown = write(
+        pack, call.tool, document, scene, lambda trouble: complain(printable(f"{call.tool}: {trouble.error}"))
+    )
+    if shown is None and Source(document).is_json:
+        shown = render(jsontext.canonical(document), AUTO, estimator).text
+    elapsed_ms = (time.perf_counter() - started) * 1_000
+    text = document.decode("utf-8", "replace") if shown is None else shown
+    return measure(call.tool, document, text, elapsed_ms, estimator)
+
+
+def _tell(summaries: "Sequence[Summary]", pack: "Pack", family: str, options: argparse.Namespace) -> None:
+    from brimgate.cli.savings.chart import chart
+    from brimgate.cli.savings.measuring import table
+
+    if options.format == "svg":
+        text = chart(summaries)
+    elif options.format == "table":
+        text = table(summaries)
+    else:
+        told = {"pack": pack.name, "family": family, "operations": [one.record() for one in summaries]}
+        text = json.dumps(told, indent=2) + "\n"
+    if options.output is None:
+        write_text(text)
+        return
+    try:
+        options.output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{options.output}: cannot be written: {error.strerror}") from None

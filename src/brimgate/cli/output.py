@@ -1,0 +1,77 @@
+"""How replies are printed, for people and for programs."""
+
+import json
+import re
+import sys
+from typing import Final, TextIO
+
+from brimgate.engine.reply import Reply
+
+READ_COMMAND: Final = "brimgate read"
+"""What leads on in a shell."""
+_CONTROL: Final = {
+    code: "\ufffd" for code in (*range(0x20), 0x7F, *range(0x80, 0xA0)) if code not in (0x09, 0x0A)
+}
+
+_STEERING: Final = re.compile(rb"\x7f|\xc2[\x80-\x9f]")
+"""What steers a terminal and may stand in a JSON text as it is: DEL, and the control characters above ASCII."""
+
+
+def for_terminal(text: str, stream: TextIO | None) -> str:
+    """Where a person looks, an upstream's text cannot move the cursor or change colours; a program gets it as it is."""
+    return text.translate(_CONTROL) if stream is not None and stream.isatty() else text
+
+
+def write_json(data: bytes) -> None:
+    """JSON as it is; on a terminal, what would steer it as an escape, which says the same."""
+    if sys.stdout.isatty():
+        data = _STEERING.sub(_escaped, data)
+    write_bytes(data)
+
+
+def _escaped(found: "re.Match[bytes]") -> bytes:
+    return b"\\u%04x" % found[0][-1]
+
+
+def print_reply(reply: Reply, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"reply": reply.text, "result": reply.record, "payload": reply.payload})
+    else:
+        write_text(for_terminal(reply.text, sys.stdout) + "\n")
+
+
+def print_json(value: object) -> None:
+    sys.stdout.write(json.dumps(value, ensure_ascii=True) + "\n")
+
+
+def write_text(text: str) -> None:
+    """Bytes that were not UTF-8 come out as they came in."""
+    write_bytes(text.encode("utf-8", "surrogateescape"))
+
+
+def write_bytes(data: bytes) -> None:
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+class Progress:
+    """A bar on stderr, only where someone can see it."""
+
+    def __init__(self, total: int) -> None:
+        self._total = max(total, 1)
+        self._shown = -1
+        self._live = sys.stderr is not None and sys.stderr.isatty()
+
+    def show(self, done: int, note: str) -> None:
+        share = min(done / self._total, 1.0)
+        step = int(share * 100)
+        if self._live and step != self._shown:
+            self._shown = step
+            filled = int(share * 30)
+            sys.stderr.write(f"\r[{'#' * filled}{'.' * (30 - filled)}] {step:3d} % {note}")
+            sys.stderr.flush()
+
+    def end(self) -> None:
+        if self._live:
+            sys.stderr.write("\n")

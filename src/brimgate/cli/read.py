@@ -1,0 +1,84 @@
+"""`brimgate read`: go on from a cursor, also in another process."""
+
+import argparse
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from brimgate.cli.options import (
+    PRINCIPAL,
+    UPSTREAM,
+    add_budget_options,
+    add_view_options,
+    make_policy,
+    make_protection,
+    make_request,
+)
+from brimgate.cli.output import print_reply
+from brimgate.cli.parsers import Commands
+
+if TYPE_CHECKING:
+    from brimgate.engine.policy import Policy
+    from brimgate.packs.contract import Pack
+
+_EXAMPLE: Final = """example:
+  brimgate read "$CURSOR"
+  brimgate read "$CURSOR" --path /bookings/17 --format json
+"""
+
+
+def add_parser(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "read",
+        help="go on from a cursor",
+        description="Go on from a cursor that `brimgate call` or `brimgate reduce` printed, or "
+        "look at the held answer in another way.",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("cursor", metavar="CURSOR")
+    add_budget_options(parser)
+    add_view_options(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object per reply")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    policy = make_policy(options)
+    request = make_request(options, policy)
+    protection = make_protection(policy)
+    binding = protection.owner(options.cursor, PRINCIPAL, UPSTREAM)
+    pack, tool = _pack_and_tool(binding.tool)
+    speaker = None
+    if pack is not None:
+        from brimgate.cli.calls.speaking import Speaker
+        from brimgate.config import load
+
+        speaker = Speaker(pack, tool, log_path=load().wrapper_log)
+        protection = replace(protection, policy=_with_sections(policy, pack, tool))
+    wording = speaker and speaker.wording
+    reply = protection.read(options.cursor, binding, request, time.time(), wording)
+    print_reply(reply, as_json=options.json)
+    if speaker:
+        speaker.remember(reply.text)
+    return 0
+
+
+def _pack_and_tool(answered: str) -> "tuple[Pack | None, str]":
+    """Of the pack that words the answer to a call, if one does."""
+    name, _, tool = answered.partition(":")
+    if not tool or not name:
+        return None, tool
+    from brimgate.packs.discovery import load_pack
+
+    return load_pack(name), tool
+
+
+def _with_sections(policy: "Policy", pack: "Pack", tool: str) -> "Policy":
+    """What the pack says of the fields of the tool."""
+    from brimgate.config import Config, Upstream
+    from brimgate.config.policies import make_rules
+
+    config = Config(upstreams={pack.name: Upstream(pack=pack.name)})
+    known = make_rules(config, pack.name).of(tool).policy
+    return replace(policy, sections=known.sections, essential_fields=known.essential_fields)

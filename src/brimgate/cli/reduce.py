@@ -1,0 +1,171 @@
+"""`brimgate reduce`: the engine on a file or standard input."""
+
+import argparse
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from brimgate.cli import complain
+from brimgate.cli.options import (
+    BINDING,
+    add_budget_options,
+    add_view_options,
+    make_policy,
+    make_protection,
+    make_request,
+)
+from brimgate.cli.output import Progress, print_json, print_reply, write_bytes
+from brimgate.cli.parsers import Commands
+from brimgate.engine import jsontext
+from brimgate.engine.rebuild import Rebuilder, next_on_walk
+from brimgate.engine.render import AUTO, render
+from brimgate.engine.request import Request
+from brimgate.engine.source import Source
+from brimgate.errors import BadRequest, InputError, JsonRefused
+from brimgate.protection import Protection
+
+MAX_INPUT_BYTES: Final = 256 << 20
+
+_EXAMPLE: Final = """example:
+  brimgate reduce bookings.json --budget 4000
+  curl -s https://api.example.org/logs | brimgate reduce - --search "timeout"
+"""
+
+
+def add_parser(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "reduce",
+        help="fit a file or standard input into a token budget",
+        description="Fit a file or standard input into a token budget; what is held back stays one cursor away.",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("file", metavar="FILE", help="file to read, - for standard input")
+    add_budget_options(parser)
+    add_view_options(parser)
+    parser.add_argument(
+        "--highlights", choices=("on", "off"), default="on", help="show what stands out (default: on)"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object per reply")
+    parser.add_argument(
+        "--walk", action="store_true", help="follow every cursor to the end and check that nothing is missing"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    policy = replace(make_policy(options), highlights=options.highlights == "on", form=options.form or AUTO)
+    request = make_request(options, policy)
+    if request.limit:
+        policy = replace(policy, page_size=request.limit)
+    data = read_input(options.file or "''")
+    if options.form and options.form != AUTO:
+        _check_form(data, options.form)
+    protection = make_protection(policy)
+    if options.walk:
+        if _selects(request):
+            raise BadRequest(
+                "--walk follows the whole answer: leave out --fields, --path, --lines, --search and --pages"
+            )
+        return _walk(protection, data, options.form or "", as_json=options.json)
+    if _selects(request):
+        print_reply(protection.select(data, BINDING, request, time.time()), as_json=options.json)
+        return 0
+    reply = protection.protect(data, BINDING, time.time())
+    if reply is not None:
+        print_reply(reply, as_json=options.json)
+    else:
+        _print_untouched(data, protection, options.form or "", as_json=options.json)
+    return 0
+
+
+def read_input(name: str) -> bytes:
+    """The bytes of a file or of standard input; anything that cannot be text is refused in one clear line."""
+    try:
+        if name == "-":
+            if sys.stdin is None:
+                raise InputError("standard input is closed")
+            data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
+        else:
+            with Path(name).open("rb") as file:
+                data = file.read(MAX_INPUT_BYTES + 1)
+    except FileNotFoundError:
+        raise InputError(f"{name}: no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{name}: is a directory, not a file") from None
+    except OSError as error:
+        raise InputError(f"{name}: cannot be read: {error.strerror}") from None
+    if len(data) > MAX_INPUT_BYTES:
+        raise InputError(f"{name}: larger than {MAX_INPUT_BYTES >> 20} MiB")
+    if _is_binary(data):
+        raise InputError(f"{name}: binary, not text or JSON")
+    return data
+
+
+def _is_binary(data: bytes) -> bool:
+    """A zero byte, or more than a tenth of the beginning that is not UTF-8: a few odd bytes in a log are no reason."""
+    broken = data[:8_192].decode("utf-8", "replace").count("\ufffd")
+    return b"\x00" in data or broken > max(32, min(len(data), 8_192) // 10)
+
+
+def _check_form(data: bytes, form: str) -> None:
+    try:
+        jsontext.check_strict(data)
+    except JsonRefused as error:
+        raise InputError(f"--format {form} needs JSON, and this is not: {error}") from None
+
+
+def _selects(request: Request) -> bool:
+    return bool(
+        request.fields or request.path is not None or request.lines or request.search or request.pages
+    )
+
+
+def _print_untouched(data: bytes, protection: Protection, form: str, *, as_json: bool) -> None:
+    """What fits goes out as it is, unless a form was asked for."""
+    estimator = protection.policy.estimator
+    shown, name = data, "untouched"
+    if form and Source(data).is_json:
+        rendered = render(jsontext.canonical(data), form, estimator)
+        shown, name = rendered.text.encode() + b"\n", rendered.form
+    if as_json:
+        text = shown.decode("utf-8", "surrogateescape")
+        tokens = estimator.count(text)
+        record = {"kind": "untouched" if not form else "complete", "format": name, "estimatedTokens": tokens}
+        print_json({"reply": text, "result": record, "payload": text})
+    else:
+        write_bytes(shown)
+
+
+def _walk(protection: Protection, data: bytes, form: str, *, as_json: bool) -> int:
+    reply = protection.protect(data, BINDING, time.time())
+    if reply is None:
+        _print_untouched(data, protection, form, as_json=as_json)
+        return 0
+    rebuilder = Rebuilder()
+    progress = Progress(reply.record["total"]["bytes"])
+    count = 0
+    while True:
+        print_reply(reply, as_json=as_json)
+        rebuilder.feed(reply)
+        count += 1
+        progress.show(rebuilder.received_bytes, f"{count:,} replies")
+        following = next_on_walk(reply)
+        if following is None:
+            break
+        reply = protection.read(following, BINDING, Request(), time.time())
+    progress.end()
+    return _verdict(rebuilder, data, count)
+
+
+def _verdict(rebuilder: Rebuilder, data: bytes, count: int) -> int:
+    expected = jsontext.canonical(data) if Source(data).is_json else data
+    try:
+        same = rebuilder.answer() == expected
+    except InputError as error:
+        complain(f"the walk of {count:,} replies is incomplete: {error}")
+        return 1
+    complain(f"{count:,} replies, {'equal to' if same else 'NOT equal to'} the original")
+    return 0 if same else 1

@@ -1,0 +1,103 @@
+"""`brimgate run`: any MCP server behind us, a client on our pipes in front."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from typing import TYPE_CHECKING, Final
+
+from brimgate.back.process import Command, Process, spawn
+from brimgate.cli.gateway import (
+    add_gateway_options,
+    config_path,
+    configuration,
+    warn_of_unknown_variables,
+)
+from brimgate.cli.parsers import Commands
+from brimgate.cli.sandboxes import add_sandbox_option, sandboxes
+from brimgate.config import Config
+from brimgate.config.declarations import Upstream
+from brimgate.errors import OperatorError, UpstreamError
+from brimgate.stopping import EarlySignals
+from brimgate.watch.log import Log
+
+if TYPE_CHECKING:
+    from brimgate.store.fillings import Handover
+
+_EXAMPLE: Final = """example:
+  brimgate run -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+  brimgate run --budget 2000 --model gpt-5 -- python my_server.py
+  brimgate run --upstream https://mcp.example.com/mcp
+  brimgate run --config brimgate.yaml --upstream notes
+"""
+
+
+def add_parser(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "run",
+        help="stand in front of an MCP server",
+        description="Speak MCP on stdin and stdout, in front of the stdio server that COMMAND starts, or of one that "
+        "runs at a URL.",
+        usage="brimgate run [options] [-- COMMAND ARGS…]",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_gateway_options(parser)
+    add_sandbox_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    with sandboxes(options, configuration(options)) as read:
+        return _relay(options, read)
+
+
+def _relay(options: argparse.Namespace, read: Callable[[], Config]) -> int:
+    config = read()
+    name, one = _only(config)
+    log = Log(config.effective_log_level, config.log_format)
+    warn_of_unknown_variables(log)
+    early = EarlySignals()
+    # Before the rest of us is loaded, so that the server starts meanwhile.
+    process = _start(one) if one.command else None
+    import asyncio
+
+    from brimgate.app.reaching import connector
+    from brimgate.app.reloading import Reloading
+    from brimgate.app.stdio import StdioGateway
+
+    async def relay() -> int:
+        handover = _handover() if one.is_rest else None
+        connect = connector(name, one, config.max_result_bytes, started=process, handover=handover)
+        gateway = StdioGateway(name, connect, config, log, budget=options.budget, handover=handover)
+        if path := config_path(options):
+            Reloading(gateway, read, log).watch(path)
+        return await gateway.run(early)
+
+    with redirect_stdout(sys.stderr):  # ours is the client's: what a pack prints must not get in between
+        return asyncio.run(relay())
+
+
+def _handover() -> "Handover":
+    from brimgate.store.fillings import Handover  # half the engine, for those who need it anyway
+
+    return Handover()
+
+
+def _start(one: Upstream) -> Process | UpstreamError:
+    try:
+        return spawn(Command((one.command, *one.args), env=one.env, cwd=one.cwd or None))
+    except UpstreamError as error:
+        return error
+
+
+def _only(config: Config) -> tuple[str, Upstream]:
+    """The server to stand before, and how to call it in the log and in cursors."""
+    names = list(config.upstreams)
+    if not names:
+        raise OperatorError(
+            "no server to start: brimgate run -- COMMAND ARGS…, or --upstream URL, or `upstreams:` in --config FILE"
+        )
+    if len(names) > 1:
+        raise OperatorError(f"the file names several servers; choose one: --upstream {' | '.join(names)}")
+    return names[0], config.upstreams[names[0]]

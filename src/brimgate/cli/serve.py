@@ -1,0 +1,117 @@
+"""`brimgate serve`: MCP over HTTP, in front of any server."""
+
+import argparse
+import asyncio
+import sys
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from brimgate.cli import complain
+from brimgate.cli.gateway import (
+    add_gateway_options,
+    config_path,
+    configuration,
+    warn_of_unknown_variables,
+)
+from brimgate.cli.parsers import Commands
+from brimgate.cli.sandboxes import add_sandbox_option, sandboxes
+from brimgate.config import Config
+from brimgate.errors import OperatorError
+from brimgate.watch.log import Log
+
+_EXAMPLE: Final = """example:
+  brimgate serve -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+  brimgate serve --upstream https://mcp.example.com/mcp
+  brimgate serve --config brimgate.yaml --port 3010
+  brimgate serve --pack hostaway --sandbox
+"""
+
+
+def add_parser(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "serve",
+        help="stand in front of MCP servers, over HTTP",
+        description="Speak MCP over HTTP (Streamable HTTP at /mcp, the older SSE at /sse), in front of the server that "
+        "COMMAND starts, of one that runs at a URL, of the REST API of a pack (also as REST, at /api/v1), or of all that the "
+        "configuration names.",
+        usage="brimgate serve [options] [-- COMMAND ARGS…]",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--host", metavar="ADDRESS", help="address to listen on (default: 127.0.0.1)")
+    parser.add_argument("--port", metavar="N", help="port to listen on (default: 3010; 0 takes a free one)")
+    add_gateway_options(parser)
+    add_sandbox_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    listen = {"server.host": options.host, "server.port": options.port}
+    given = {key: value for key, value in listen.items() if value is not None}
+    with sandboxes(options, configuration(options, given)) as read:
+        config = read()
+        if not config.upstreams:
+            raise OperatorError(
+                "no server to serve: brimgate serve -- COMMAND ARGS…, or --upstream URL, or --pack NAME for a REST API, "
+                "or `upstreams:` in --config FILE"
+            )
+        log = Log(config.effective_log_level, config.log_format)
+        warn_of_unknown_variables(log)
+        run_loop(serve(config, read, config_path(options), log, budget=options.budget, on_open=_announce))
+    return 0
+
+
+def _announce(address: str, config: Config, api_paths: Sequence[str]) -> None:
+    names = list(config.upstreams)
+    paths = ["/mcp"] if len(names) == 1 else [f"/mcp/{quote(name)}" for name in names]
+    for path in (*paths, *(f"{one}/docs" for one in api_paths)):
+        complain(f"serving {address}{path} (Ctrl-C ends)")
+
+
+async def serve(
+    config: Config,
+    read: Callable[[], Config],
+    path: Path | None,
+    log: Log,
+    *,
+    budget: int | None = None,
+    on_open: Callable[[str, Config, Sequence[str]], object],
+) -> None:
+    """Until a signal ends it. `on_open` is told the address once clients may come, and where REST is served there."""
+    from brimgate.app.reloading import Reloading
+    from brimgate.app.serving import HttpGateway
+
+    gateway = HttpGateway(config, log, budget=budget)
+    await gateway.open()
+    reloading = Reloading(gateway, read, log)
+    if path is not None:
+        reloading.watch(path)
+    on_open(gateway.address, config, gateway.api_paths)
+    await gateway.run(on_reload=lambda: reloading.reload(time.time()))
+
+
+def run_loop(work: Coroutine[Any, Any, None]) -> None:
+    """On the faster loop where there is one."""
+    _raise_descriptor_limit()
+    if sys.platform == "win32":
+        asyncio.run(work)
+        return
+    import uvloop
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(work)
+
+
+def _raise_descriptor_limit() -> None:
+    """Every connection and every pipe is a descriptor, and many systems allow a thousand unless asked for more."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 65_536)), hard))

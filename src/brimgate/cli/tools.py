@@ -1,0 +1,169 @@
+"""`brimgate tools`: which tools an MCP server has, and what one of them takes."""
+
+import argparse
+import json
+import re
+import shlex
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from brimgate.cli import printable
+from brimgate.cli.calls.conversing import converse
+from brimgate.cli.calls.knowing import find, is_destructive, pack_of, remember
+from brimgate.cli.calls.target import Target, add_calling_options, choose
+from brimgate.cli.parsers import Commands
+from brimgate.config.secrets import masked_arguments
+from brimgate.errors import BadRequest
+
+if TYPE_CHECKING:
+    from brimgate.app.caller import Caller, Tool
+    from brimgate.packs.contract import Pack
+
+_MAX_SENTENCE: Final = 200
+_SENTENCE: Final = re.compile(r"(.+?[.!?])(?:\s|\Z)")
+_SAMPLES: Final = {"integer": "10", "number": "0.5", "boolean": "true", "array": "a,b", "string": "TEXT"}
+
+_EXAMPLE: Final = """example:
+  brimgate tools https://mcp.example.com/mcp
+  brimgate tools --config brimgate.yaml notes add_note
+  brimgate tools list_bookings --json -- python -m brimgate.testing.demo_server
+"""
+
+
+def add_parser(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "tools",
+        help="list the tools of an MCP server, or describe one",
+        description="List the tools of an MCP server, or say all about one of them. UPSTREAM is a URL, or a name in the "
+        "configuration; a server on stdio is given by its command behind --.",
+        usage="brimgate tools [options] UPSTREAM [TOOL]\n       brimgate tools [options] [TOOL] -- COMMAND ARGS…",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("words", nargs="*", metavar="WORD", help="the server, and the tool to describe")
+    parser.add_argument("--json", action="store_true", help="print the definitions as the server sent them")
+    add_calling_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    target = choose(options)
+    if len(target.words) > 1:
+        raise BadRequest(f"one tool at a time: {printable(' '.join(target.words))[:200]}")
+    wanted = target.words[0] if target.words else None
+
+    async def talk(caller: "Caller", _: object) -> "list[Tool]":
+        return await caller.tools()
+
+    def prepare() -> None:
+        import_module("brimgate.cli.calls.arguments")
+
+    def show(tools: "list[Tool]") -> int:
+        from brimgate.cli.output import write_json, write_text
+
+        remember(target, tools)
+        one = find(tools, wanted) if wanted is not None else None
+        if options.json:
+            write_json((one.raw if one else b"[" + b",".join(tool.raw for tool in tools) + b"]") + b"\n")
+        elif one:
+            write_text(describe(one, target, pack_of(None, target, tools)))
+        else:
+            pack = pack_of(None, target, tools)
+            write_text("".join(summarize(tool, _order(tool, pack)) for tool in tools) or "no tools\n")
+        return 0
+
+    return converse(target, options, prepare, talk, show)
+
+
+def _order(tool: "Tool", pack: "Pack | None") -> tuple[str, ...]:
+    return pack.tool(tool.name).order if pack else ()
+
+
+def summarize(tool: "Tool", order: Sequence[str]) -> str:
+    from brimgate.cli.calls.arguments import signature
+
+    text = printable(" ".join(tool.description.split()))
+    found = _SENTENCE.match(text)
+    sentence = found[1] if found else text
+    sentence = sentence if len(sentence) <= _MAX_SENTENCE else f"{sentence[:_MAX_SENTENCE]}…"
+    return f"{signature(tool.name, tool.schema, order)}\n" + (f"    {sentence}\n" if sentence else "")
+
+
+def describe(tool: "Tool", target: Target, pack: "Pack | None") -> str:
+    from brimgate.cli.calls.arguments import signature
+    from brimgate.cli.calls.schemas import as_mapping, parameters, required
+    from brimgate.cli.calls.weighing import usable
+
+    destroys = is_destructive(tool, pack)
+    lines = [signature(tool.name, tool.schema, _order(tool, pack)), ""]
+    if tool.description.strip():
+        lines += [*map(printable, tool.description.strip().splitlines()), ""]
+    if destroys:
+        lines += ["It destroys something: `brimgate call` wants --force.", ""]
+    schema = usable(tool.schema)
+    known, needed = parameters(schema), set(required(schema))
+    if known:
+        lines.append("parameters:")
+    for name, about in known.items():
+        lines.append(printable(f"  {name}  {_facts(about, as_mapping(schema), name in needed)}"))
+        text = as_mapping(about).get("description")
+        if isinstance(text, str):
+            lines += [f"      {printable(line.strip())}" for line in text.strip().splitlines()]
+    lines += [""] if known else []
+    return "\n".join([*lines, "example:", f"  {_command_line(tool, target, destroys=destroys)}", ""])
+
+
+def _facts(about: Any, root: dict[str, Any], is_required: bool) -> str:
+    from brimgate.cli.calls.schemas import as_mapping
+
+    default = as_mapping(about).get("default")
+    told = [type_name(about, root)]
+    if is_required:
+        told.append("required")
+    if default is not None:
+        told.append(f"default {json.dumps(default, ensure_ascii=False)[:200]}")
+    return ", ".join(told)
+
+
+def type_name(about: Any, root: dict[str, Any]) -> str:
+    """`array of string or null`, `"asc" or "desc"`."""
+    from brimgate.cli.calls.schemas import alternatives, as_mapping, choices_of, kind_of
+
+    found: list[str] = []
+    for one in alternatives(about, root):
+        if choices := choices_of(one):
+            found += [json.dumps(choice, ensure_ascii=False)[:60] for choice in choices[:20]]
+        elif kind_of(one) == "array" and as_mapping(one.get("items")):
+            kinds = dict.fromkeys(kind_of(item) or "any" for item in alternatives(one["items"], root))
+            found.append(f"array of {' or '.join(kinds)}")
+        else:
+            found.append(kind_of(one) or "any")
+    return " or ".join(dict.fromkeys(found))
+
+
+def _command_line(tool: "Tool", target: Target, *, destroys: bool) -> str:
+    """With what the tool needs, ready to be filled in."""
+    from brimgate.cli.calls.schemas import as_mapping, parameters, required
+    from brimgate.cli.calls.weighing import usable
+
+    schema = usable(tool.schema)
+    known, root = parameters(schema), as_mapping(schema)
+    named = [name for name in required(schema) if name in known] or list(known)[:1]
+    samples = [_sample(name, known[name], root) for name in named]
+    force = ["--force"] if destroys else []
+    words = ["brimgate", "call", *([target.given] if target.given else []), tool.name, *samples, *force]
+    one = target.upstream
+    behind = [] if target.given else ["--", *masked_arguments((one.command, *one.args))]
+    return printable(" ".join(word if word == "--" else shlex.quote(word) for word in (*words, *behind)))
+
+
+def _sample(name: str, about: Any, root: dict[str, Any]) -> str:
+    from brimgate.cli.calls.schemas import alternatives, choices_of, kind_of
+
+    found = alternatives(about, root)
+    first = next((one for one in found if kind_of(one) != "null"), found[0])
+    if choices := choices_of(first):
+        return f"{name}={choices[0] if isinstance(choices[0], str) else json.dumps(choices[0])}"
+    kind = kind_of(first)
+    return f"{name}={_SAMPLES[kind]}" if kind in _SAMPLES else f"{name}:={{}}"

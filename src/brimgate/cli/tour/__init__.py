@@ -1,0 +1,1 @@
+"""What the tour of `brimgate demo` is made of."""

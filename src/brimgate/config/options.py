@@ -1,0 +1,77 @@
+"""How an option is declared: once, with all that the file, the environment, the docs and the checks need."""
+
+from collections.abc import Iterator
+from dataclasses import Field, dataclass, field, fields, is_dataclass
+from typing import Any, get_args, get_origin, get_type_hints
+
+PREFIX = "BRIMGATE_"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What is known about one key besides its name, type and default."""
+
+    doc: str
+    aliases: tuple[str, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    secret: bool = False
+    reloadable: bool = True
+    listed: bool = False
+    """Whether it must be written as a list; other lists may also be words with commas between them."""
+    example: str = ""
+
+
+def option(default: Any, doc: str, **more: Any) -> Any:
+    """A field of a declaration."""
+    metadata = {"option": Option(doc, **more)}
+    if default == {}:
+        return field(default_factory=_empty, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+def _empty() -> dict[str, Any]:
+    return {}
+
+
+def option_of(declared: "Field[Any]") -> Option:
+    return declared.metadata["option"]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One declared key with its place."""
+
+    path: tuple[str, ...]
+    type: Any
+    default: Any
+    option: Option
+
+    @property
+    def name(self) -> str:
+        return ".".join(self.path)
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that overrides it; only single values have one."""
+        return PREFIX + self.path[-1].upper() if is_scalar(self.type) else ""
+
+
+def is_scalar(kind: Any) -> bool:
+    return not is_dataclass(kind) and get_origin(kind) is not dict
+
+
+def keys_of(declaration: type, path: tuple[str, ...] = ()) -> Iterator[Key]:
+    """Every key below a declaration, sections first described, then entered."""
+    hints = get_type_hints(declaration)
+    for declared in fields(declaration):
+        here = (*path, declared.name)
+        kind = hints[declared.name]
+        yield Key(here, kind, declared.default, option_of(declared))
+        if is_dataclass(kind):
+            yield from keys_of(kind, here)  # type: ignore[arg-type]
+
+
+def element_of(kind: Any) -> Any:
+    """The type of the values of a mapping, or of the items of a list."""
+    return get_args(kind)[-1 if get_origin(kind) is dict else 0]

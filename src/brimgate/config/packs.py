@@ -1,0 +1,63 @@
+"""What a pack means for each tool of a server that is known to be of its system."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from brimgate.config.declarations import ContextProtection, Override
+from brimgate.config.loading import parse
+from brimgate.engine.wording import Wording
+from brimgate.errors import OperatorError
+from brimgate.packs.contract import RULES_FILE, Pack
+from brimgate.packs.scene import Scene
+from brimgate.packs.writing import Trouble, wording_of
+from brimgate.relay.rules import Words
+
+
+def rules_of(pack: Pack, hard_cap: float = math.inf) -> dict[str, Override]:
+    """The rules a pack brings, read as those of a configuration are."""
+    return _within(hard_cap, pack, _read(pack).tools)
+
+
+def endpoints_of(pack: Pack, hard_cap: float = math.inf) -> dict[str, Override]:
+    """The same for REST paths."""
+    return _within(hard_cap, pack, _read(pack).endpoints)
+
+
+def _read(pack: Pack) -> ContextProtection:
+    data = pack.file(RULES_FILE)
+    return parse(data, f"{pack.name}/{RULES_FILE}").context_protection if data else ContextProtection()
+
+
+def _within(hard_cap: float, pack: Pack, rules: dict[str, Override]) -> dict[str, Override]:
+    for name, rule in rules.items():
+        if rule.threshold is not None and rule.threshold > hard_cap:
+            raise OperatorError(
+                f"{pack.name}/{RULES_FILE}: {name}: threshold {rule.threshold} is more than "
+                f"hard_output_token_cap ({hard_cap})"
+            )
+    return rules
+
+
+def words_of(pack: Pack, tool: str) -> Words | None:
+    """For a model: ids whole, so that they can be used, and times absolute, so that the same stays the same."""
+    if pack.tool(tool).formatter is None:
+        return None
+
+    def words(arguments: bytes, on_trouble: Callable[[dict[str, Any]], None]) -> Wording:
+        def tell(trouble: Trouble) -> None:
+            on_trouble({"pack": pack.name} | trouble.fields)
+
+        scene = Scene(_asked(arguments))
+        return wording_of(pack, tool, lambda _: scene, tell)
+
+    return words
+
+
+def _asked(arguments: bytes) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(arguments, type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return {}

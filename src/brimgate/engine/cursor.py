@@ -1,0 +1,148 @@
+"""Cursors: where a reading goes on, in at most 64 characters because the model pays for each.
+
+    base64url( kind · snapshot id (8) · expiry in minutes (4) · view id (0 or 4) · position (2 varints) · tag (16) )
+
+The tag is HMAC-SHA256 over these fields and over what is not in them: principal, upstream and tool. A cursor moved
+to another user, tool or server fails, at no cost in length. Whatever is wrong, the error is the same.
+"""
+
+import hmac
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final
+
+from brimgate.engine.source import Position
+from brimgate.errors import CursorError, OperatorError
+
+MAX_CHARS: Final = 64
+MIN_KEY_BYTES: Final = 16
+
+_WALK: Final = 0x10
+_VIEW: Final = 0x11
+_TAG_BYTES: Final = 16
+_HEAD_BYTES: Final = 13
+_CANONICAL: Final = re.compile(r"[A-Za-z0-9_-]{40,64}\Z")
+_WELL_KNOWN: Final = (b"secret", b"changeme", b"password", b"default", b"test", b"your-secret", b"example")
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """Whom and what a cursor belongs to."""
+
+    principal: str = ""
+    upstream: str = ""
+    tool: str = ""
+
+    def digest(self) -> bytes:
+        fields = (self.principal, self.upstream, self.tool)
+        return b"".join(len(part := text.encode()).to_bytes(4, "big") + part for text in fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    snapshot: bytes
+    expires_minute: int
+    position: Position
+    view: bytes = b""
+
+
+class KeyRing:
+    """The first key seals, all unseal."""
+
+    def __init__(self, *keys: bytes) -> None:
+        if not keys:
+            raise OperatorError("at least one cursor key is needed")
+        for key in keys:
+            check_key(key)
+        self._keys = keys
+
+    def seal(self, cursor: Cursor, binding: Binding) -> str:
+        body = _pack(cursor)
+        return urlsafe_b64encode(body + self._tag(self._keys[0], body, binding)).rstrip(b"=").decode()
+
+    def unseal(self, text: str, binding: Binding, now_minute: int) -> Cursor:
+        body, tag = _split(text)
+        if not any(hmac.compare_digest(tag, self._tag(key, body, binding)) for key in self._keys):
+            raise CursorError
+        cursor = _unpack(body)
+        if cursor.expires_minute < now_minute:
+            raise CursorError
+        return cursor
+
+    def snapshot_id(self, data: bytes, binding: Binding) -> bytes:
+        """The same for the same answer to the same caller, and not to be guessed without the key."""
+        seal = hmac.new(self._keys[0], binding.digest(), sha256)
+        seal.update(data)
+        return seal.digest()[:8]
+
+    def _tag(self, key: bytes, body: bytes, binding: Binding) -> bytes:
+        return hmac.new(key, body + binding.digest(), sha256).digest()[:_TAG_BYTES]
+
+
+def check_key(key: bytes) -> None:
+    if len(key) < MIN_KEY_BYTES:
+        raise OperatorError(
+            f"the cursor key has {len(key)} bytes; at least {MIN_KEY_BYTES} random bytes are needed"
+        )
+    lowered = key.lower()
+    if any(word in lowered for word in _WELL_KNOWN) or len(set(key)) < 8:
+        raise OperatorError("the cursor key is well known or has hardly any variety; use random bytes")
+
+
+def peek(text: str) -> Cursor:
+    """What a cursor says, without checking that we sealed it (for debugging)."""
+    body, _ = _split(text)
+    return _unpack(body)
+
+
+def _split(text: str) -> tuple[bytes, bytes]:
+    if not _CANONICAL.match(text):
+        raise CursorError
+    try:
+        data = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except ValueError:
+        raise CursorError from None
+    # A last character can carry bits that decode to nothing: only the one canonical spelling is accepted.
+    if urlsafe_b64encode(data).rstrip(b"=").decode() != text:
+        raise CursorError
+    return data[:-_TAG_BYTES], data[-_TAG_BYTES:]
+
+
+def _pack(cursor: Cursor) -> bytes:
+    kind = _VIEW if cursor.view else _WALK
+    head = bytes((kind,)) + cursor.snapshot + cursor.expires_minute.to_bytes(4, "big") + cursor.view
+    return head + _varint(cursor.position.node) + _varint(cursor.position.text)
+
+
+def _unpack(body: bytes) -> Cursor:
+    if len(body) < _HEAD_BYTES or body[0] not in (_WALK, _VIEW):
+        raise CursorError
+    at = _HEAD_BYTES + (4 if body[0] == _VIEW else 0)
+    node, at2 = _read_varint(body, at)
+    text, end = _read_varint(body, at2)
+    if end != len(body):
+        raise CursorError
+    return Cursor(body[1:9], int.from_bytes(body[9:13], "big"), Position(node, text), body[_HEAD_BYTES:at])
+
+
+def _varint(number: int) -> bytes:
+    out = bytearray()
+    while number >= 0x80:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def _read_varint(data: bytes, at: int) -> tuple[int, int]:
+    number = shift = 0
+    while at < len(data) and shift < 49:
+        byte = data[at]
+        at += 1
+        number |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return number, at
+        shift += 7
+    raise CursorError

@@ -1,0 +1,49 @@
+"""What does not look like the rest: what a cut at the head hides is what the reader most needs.
+
+Error levels, rare line templates, outlying numbers, rare keys and values, changed types, missing fields: each with
+its place. Deterministic, and linear in the size of the answer.
+"""
+
+from dataclasses import replace
+
+from brimgate.engine.highlights.finding import Finding, write_findings
+from brimgate.engine.highlights.lines import alarm_lines, odd_lines
+from brimgate.engine.highlights.rows import odd_rows
+from brimgate.engine.highlights.sampling import sample
+from brimgate.engine.highlights.tables import Rows, read_rows
+from brimgate.engine.source import Source
+from brimgate.engine.textkind import TextKind
+from brimgate.engine.tokens import Estimator
+
+__all__ = ["find_highlights"]
+
+_LINE_KINDS = (TextKind.LOG, TextKind.TRACE)
+_LOOSE_KINDS = (TextKind.PROSE, TextKind.LISTING, TextKind.CSV)
+"""Text that may be the output of a program: only its alarms are shown."""
+
+
+def find_highlights(source: Source, estimator: Estimator, budget: int) -> str:
+    """A short list for the first reply, within `budget` tokens; empty when nothing stands out."""
+    try:
+        part = sample(source)
+        findings, unit = _find(part.source)
+        if (places := part.places) is not None:
+            base = 0 if unit == "item" else 1
+            findings = [replace(one, place=places[one.place - base] + base) for one in findings]
+    except Exception:  # noqa: BLE001  # a guess about foreign data must never cost the answer itself
+        return ""
+    return write_findings(findings, unit, estimator, budget, part.note)
+
+
+def _find(source: Source) -> tuple[list[Finding], str]:
+    rows = read_rows(source)
+    if isinstance(rows, Rows):
+        return odd_rows(rows), rows.unit
+    if rows:
+        return odd_lines(rows), "item"
+    if not source.is_json and source.long_text.kind in _LINE_KINDS:
+        lines = source.data.decode("utf-8", "replace").split("\n")
+        return odd_lines(lines, entries_only=True), "line"
+    if not source.is_json and source.long_text.kind in _LOOSE_KINDS:
+        return alarm_lines(source.data.decode("utf-8", "replace").split("\n")), "line"
+    return [], "line"

@@ -1,0 +1,216 @@
+"""The essentials of something too big to send: ids, names, status, dates and totals first, long texts cut with
+counts, and for every heavy section a stub that says how big it is and where."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from brimgate.engine import jsontext
+from brimgate.engine.excerpt import excerpt
+from brimgate.engine.jsontext import Children
+from brimgate.engine.policy import Policy
+from brimgate.engine.render import AUTO, Rendered, bare, columns, render
+from brimgate.engine.source import MAX_DEPTH, Node, Source, pointer_step
+from brimgate.engine.strip import is_vector
+
+_STUB_BYTES: Final = 70
+_WORTH_OPENING: Final = 160
+"""Bytes of room below which a section is better named than begun."""
+_MAX_SECTIONS: Final = 24
+_TRIES: Final = 8
+_ENOUGH: Final = 0.6
+"""Of the budget: a preview that uses less is drawn again, larger."""
+
+# What survives first, by the last word of its name (FR-016): guestName, listing_id, totalPrice, createdAt.
+_RANKS: Final = tuple(
+    tuple(words.split())
+    for words in (
+        "id uuid guid key ref slug sku number",
+        "name title label subject email login username",
+        "status state phase type kind category priority severity level result error message",
+        "date time at on from to start end due created updated arrival departure deadline",
+        "total amount price cost count sum balance currency quantity score size nights guests",
+    )
+)
+
+
+_IMPORTANT: Final = tuple(word for words in _RANKS for word in words)
+
+
+@dataclass(slots=True)
+class Preview:
+    rendered: Rendered
+    tokens: int
+    sections: list[str]
+    """Where the held-back parts are, biggest first."""
+    shown_fields: list[str]
+
+
+@dataclass(slots=True)
+class _Draft:
+    source: Source
+    policy: Policy
+    base: str
+    tokens_per_byte: float
+    held: dict[str, int] = field(default_factory=lambda: {})
+
+
+def preview(source: Source, node: Node, base: str, policy: Policy, budget: int) -> Preview:
+    """Shrink the room until what was made of it fits; the last resort is the beginning of the text."""
+    raw = source.raw(node)
+    per_byte = max(policy.estimator.table(raw) / max(len(raw), 1), 0.05)
+    room = int(budget * 0.95 / per_byte)
+    best: Preview | None = None
+    for _ in range(_TRIES):
+        made = _draw(source, node, base, policy, room, per_byte)
+        if made.tokens <= budget:
+            if best or made.tokens >= _ENOUGH * budget:
+                return made
+            best = made  # a form that saves much leaves room for more: tried once
+            room = int(room * 0.9 * budget / max(made.tokens, 1))
+        elif best:
+            return best
+        else:
+            room = int(room * min(budget / made.tokens, 0.95) * 0.95)
+    text = raw[: budget // 2].decode("utf-8", "ignore")
+    return best or Preview(Rendered("text", text), policy.estimator.ceiling(text), [], [])
+
+
+def _draw(source: Source, node: Node, base: str, policy: Policy, room: int, per_byte: float) -> Preview:
+    draft = _Draft(source, policy, base, per_byte)
+    value = _shorten(draft, node, base, room, 0)
+    rendered = _render(jsontext.canonical(value), policy)
+    sections = sorted(draft.held, key=lambda pointer: -draft.held[pointer])[:_MAX_SECTIONS]
+    fields = _fields(source, node, draft.held, base)
+    return Preview(rendered, policy.estimator.ceiling(rendered.text), sections, fields)
+
+
+def _render(raw: bytes, policy: Policy) -> Rendered:
+    """A summary is read, not read back: its tables say what was left out, and nothing is derived from our stubs."""
+    if policy.form not in (AUTO, "columns"):
+        return render(raw, policy.form, policy.estimator)
+    text = columns.encode_summary(raw)
+    return Rendered("columns", text) if text is not None else Rendered("bare", bare.encode(raw))
+
+
+def _fields(source: Source, node: Node, held: dict[str, int], base: str) -> list[str]:
+    children = source.open(node)
+    if not children or children.keys is None:
+        return []
+    return [
+        key for at, key in enumerate(children.keys[:200]) if base + pointer_step(children, at) not in held
+    ]
+
+
+def _shorten(draft: _Draft, node: Node, pointer: str, room: int, depth: int) -> bytes:
+    """The value as canonical-to-be JSON in about `room` bytes."""
+    size = node.end - node.start
+    if size <= room:
+        return draft.source.raw(node)
+    children = draft.source.open(node) if depth < MAX_DEPTH else None
+    if draft.source.head(node) == b'"':
+        return _cut_text(draft, node, pointer, room)
+    if not children or room < _WORTH_OPENING:
+        return _stub(draft, node, pointer)
+    if children.keys is None and depth and draft.policy.strip_vectors and is_vector(draft.source.raw(node)):
+        return _stub(draft, node, pointer)
+    if children.keys is None:
+        return _cut_list(draft, node, children, pointer, room, depth)
+    return _cut_object(draft, children, pointer, room, depth)
+
+
+def _stub(draft: _Draft, node: Node, pointer: str) -> bytes:
+    size = node.end - node.start
+    children = draft.source.open(node)
+    what = "value"
+    if children is not None:
+        what = f"{len(children):,} " + ("items" if children.keys is None else "keys")
+    draft.held[pointer] = size
+    tokens = max(1, int(size * draft.tokens_per_byte))
+    return jsontext.quote(f"… {what}, {tokens:,} tokens at {pointer or '/'}").encode()
+
+
+def _cut_text(draft: _Draft, node: Node, pointer: str, room: int) -> bytes:
+    text = draft.source.text_of(node).data.decode("utf-8", "surrogateescape")
+    draft.held[pointer] = node.end - node.start
+    kept = excerpt(text, max(room - _STUB_BYTES, 0), draft.policy.keywords)
+    if kept.more_words or kept.more_characters:
+        note = (
+            f"... [{kept.more_words:,} more words, {kept.more_characters:,} characters at {pointer or '/'}]"
+        )
+        return jsontext.quote((kept.text + " " + note).lstrip()).encode()
+    return jsontext.quote(kept.text).encode()
+
+
+def _cut_list(draft: _Draft, node: Node, children: Children, pointer: str, room: int, depth: int) -> bytes:
+    """The first items whole; where not even one fits, the essentials of a few."""
+    room -= _STUB_BYTES
+    shown: list[bytes] = []
+    for at in range(min(len(children), draft.policy.max_page_size)):
+        item = draft.source.child(children, at)
+        if item.end - item.start > room:
+            break
+        shown.append(draft.source.raw(item))
+        room -= item.end - item.start + 1
+    if not shown:
+        count = max(1, min(len(children), draft.policy.page_size, room // 400))
+        for at in range(count):
+            step = pointer_step(children, at)
+            shown.append(
+                _shorten(draft, draft.source.child(children, at), pointer + step, room // count, depth + 1)
+            )
+    left = len(children) - len(shown)
+    if left:
+        draft.held[pointer] = node.end - node.start
+        shown.append(jsontext.quote(f"… {left:,} more items at {pointer or '/'}").encode())
+    return b"[" + b",".join(shown) + b"]"
+
+
+def _cut_object(draft: _Draft, children: Children, pointer: str, room: int, depth: int) -> bytes:
+    """Small and important members whole, the others by an equal share of what is left; source order."""
+    keys = children.keys or []
+    essential = draft.policy.essential_fields if depth == 0 else ()
+    order = sorted(
+        range(len(children)),
+        key=lambda at: _importance(keys[at], children.ends[at] - children.starts[at], at, essential),
+    )
+    kept: dict[int, bytes] = {}
+    heavy: list[int] = []
+    for at in order:
+        child = draft.source.child(children, at)
+        cost = child.end - child.start + len(keys[at]) + 4
+        if cost <= max(_STUB_BYTES, room // 12) and cost <= room:
+            kept[at] = draft.source.raw(child)
+            room -= cost
+        else:
+            heavy.append(at)
+    for number, at in enumerate(heavy):
+        step = pointer_step(children, at)
+        share = max(room, 0) // (len(heavy) - number)
+        if share < _STUB_BYTES and room < _STUB_BYTES + len(step):
+            break
+        value = _shorten(draft, draft.source.child(children, at), pointer + step, share, depth + 1)
+        kept[at] = value
+        room -= len(value) + len(step) + 4
+    named = [jsontext.quote(keys[at]).encode() + b":" + kept[at] for at in sorted(kept)]
+    if left := len(children) - len(kept):
+        draft.held[pointer] = children.ends[-1] - children.starts[0]
+        named.append(
+            jsontext.quote("…").encode()
+            + b":"
+            + jsontext.quote(f"{left:,} more keys at {pointer or '/'}").encode()
+        )
+    return b"{" + b",".join(named) + b"}"
+
+
+def _importance(key: str, size: int, at: int, essential: tuple[str, ...]) -> tuple[int, int, int]:
+    rank = _rank(key, essential) if size <= _WORTH_OPENING else len(_RANKS) + 1
+    return rank, size, at
+
+
+def _rank(key: str, essential: tuple[str, ...]) -> int:
+    if essential:
+        return 0 if any(path == key or path.startswith(key + ".") for path in essential) else len(_RANKS)
+    lowered = key.lower()
+    if not lowered.endswith(_IMPORTANT):
+        return len(_RANKS)
+    return next(rank for rank, words in enumerate(_RANKS) if lowered.endswith(words))

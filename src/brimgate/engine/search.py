@@ -1,0 +1,179 @@
+"""Find words or a pattern in a held answer. Patterns run on RE2, whose time is linear in the text."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from brimgate.engine import jsontext
+from brimgate.engine.fit import fit
+from brimgate.engine.policy import Policy
+from brimgate.engine.project import field_tree, project
+from brimgate.engine.render import Rendered
+from brimgate.engine.selection import Selection, clipped, fit_units, indexed, list_items
+from brimgate.engine.source import MAX_DEPTH, Node, Source, pointer_step
+from brimgate.engine.view import View
+from brimgate.errors import BadRequest
+
+CONTEXT_LINES: Final = 2
+_MAX_KEPT: Final = 4
+"""Searches whose hits are remembered with the answer, so that the next page of one does not search again."""
+
+Matcher = Callable[[str], int]
+"""Where in a text the first match begins; -1 when there is none."""
+
+
+def matcher(query: str) -> Matcher:
+    """`/pattern/` is a regular expression, anything else words that must all occur; case never matters."""
+    if len(query) > 2 and query.startswith("/") and query.rstrip("i").endswith("/"):
+        return _pattern(query.rstrip("i")[1:-1])
+    words = query.lower().split()
+    if not words:
+        raise BadRequest("search must be words or a /pattern/")
+    return lambda text: _find_words(text.lower(), words)
+
+
+def _find_words(text: str, words: list[str]) -> int:
+    return text.find(words[0]) if all(map(text.__contains__, words)) else -1
+
+
+def _pattern(pattern: str) -> Matcher:
+    import re2  # pyright: ignore[reportMissingTypeStubs]  # loaded here: 11 ms, and few search
+
+    engine: Any = re2
+    options = engine.Options()
+    options.case_sensitive = False
+    options.log_errors = False
+    options.max_mem = 8 << 20
+    try:
+        compiled = engine.compile(pattern, options)
+    except UnicodeEncodeError:
+        raise BadRequest("search is not a valid pattern: it is not Unicode text") from None
+    except engine.error as error:
+        reason = error.args[0] if error.args else "bad pattern"
+        text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+        raise BadRequest(f"search is not a valid pattern: {text}") from None
+
+    def find(text: str) -> int:
+        if not text.isascii():
+            text = text.encode("utf-8", "replace").decode()  # RE2 takes no lone surrogates
+        found = compiled.search(text)
+        return found.start() if found else -1
+
+    return find
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    units: Sequence[str]
+    """The texts that were searched: items, lines, or leaves with their paths."""
+    numbers: list[int]
+    places: list[int]
+    """Where in its unit each match begins."""
+
+
+def select_matches(
+    source: Source, view: View, start: int, limit: int, room: int, policy: Policy
+) -> Selection:
+    is_list = source.is_json and source.head(source.root) == b"["
+    hits = _hits(source, view.search, is_list=is_list)
+    count, what = len(hits.units), "items" if is_list else "lines"
+    total = {what: count, "hits": len(hits.numbers)}
+    if not hits.numbers:
+        return Selection("search", f"no match in {count:,} {what}", "", "text", 0, total, {"hits": 0})
+    if start >= len(hits.numbers):
+        raise BadRequest(f"there are {len(hits.numbers):,} matches")
+    if is_list:
+        made = _matching_items(source, view, hits, start, min(limit, len(hits.numbers) - start), room, policy)
+    else:
+        made = _matching_lines(hits, start, 0 if source.is_json else CONTEXT_LINES, room, policy)
+    if made is None:
+        number = hits.numbers[start]
+        made = clipped(f"{number + (not is_list)}:{hits.units[number]}", hits.places[start], "", room, policy)
+    last = start + made.count
+    return Selection(
+        "search", f"matches {start + 1:,}-{last:,} of {len(hits.numbers):,} in {count:,} {what}",
+        made.rendered.text, made.rendered.form, made.tokens, total, {"hits": made.count},
+        last if last < len(hits.numbers) else None,
+    )  # fmt: skip
+
+
+def _hits(source: Source, query: str, *, is_list: bool) -> Hits:
+    known = source.searches.get(query)
+    if isinstance(known, Hits):
+        return known
+    find = matcher(query)
+    units = list(map(_searchable, list_items(source))) if is_list else list(_lines(source))
+    places = [(number, place) for number, unit in enumerate(units) if (place := find(unit)) >= 0]
+    hits = Hits(units, [number for number, _ in places], [place for _, place in places])
+    while len(source.searches) >= _MAX_KEPT:
+        source.searches.pop(next(iter(source.searches)))
+    source.searches[query] = hits
+    return hits
+
+
+def _searchable(raw: bytes) -> str:
+    """An item as a reader would write it: escapes undone, quotation marks and backslashes included."""
+    if b"\\" in raw:
+        raw = jsontext.unescape(raw).replace(b'\\"', b'"').replace(b"\\\\", b"\\")
+    return raw.decode("utf-8", "replace")
+
+
+def _lines(source: Source) -> Iterator[str]:
+    if source.is_json:
+        yield from _leaves(source)
+    else:
+        yield from source.data.decode("utf-8", "surrogateescape").split("\n")
+
+
+def _leaves(source: Source) -> Iterator[str]:
+    """Every leaf of a value as `pointer: value`, in source order, for searching what is not a list."""
+    stack: list[tuple[str, Node, int]] = [("", source.root, 0)]
+    while stack:
+        pointer, node, depth = stack.pop()
+        children = source.open(node) if depth < MAX_DEPTH else None
+        if not children:
+            yield f"{pointer}: {jsontext.canonical(source.raw(node)).decode()}"
+            continue
+        below = [
+            (pointer + pointer_step(children, at), source.child(children, at), depth + 1)
+            for at in range(len(children))
+        ]
+        stack.extend(reversed(below))
+
+
+def _matching_items(
+    source: Source, view: View, hits: Hits, start: int, most: int, room: int, policy: Policy
+) -> Any:
+    items = list_items(source)
+    tree = field_tree(view.fields) if view.fields else None
+
+    def pick(number: int) -> bytes:
+        raw = items[hits.numbers[number]]
+        return indexed(raw if tree is None else project(raw, tree, set()) or b"{}", hits.numbers[number])
+
+    return fit_units(pick, start, most, room, policy)
+
+
+def _matching_lines(hits: Hits, start: int, context: int, room: int, policy: Policy) -> Any:
+    """Matching lines with the lines around them, each with its number."""
+
+    def rendered(count: int) -> Rendered:
+        return Rendered("text", _excerpts(hits.units, hits.numbers[start : start + count], context))
+
+    return fit(rendered, len(hits.numbers) - start, lambda count: 200 * count, room, policy.estimator)
+
+
+def _excerpts(lines: Sequence[str], hits: list[int], context: int) -> str:
+    wanted: dict[int, bool] = {}
+    for hit in hits:
+        for at in range(max(hit - context, 0), min(hit + context + 1, len(lines))):
+            wanted.setdefault(at, False)
+        wanted[hit] = True
+    out: list[str] = []
+    previous = -1
+    for at in sorted(wanted):
+        if out and at != previous + 1:
+            out.append("--")
+        out.append(f"{at + 1}{':' if wanted[at] else '-'}{lines[at]}")
+        previous = at
+    return "\n".join(out)

@@ -1,0 +1,200 @@
+"""The walk: everything that is held, part by part, in the order of the source.
+
+Each part is a run of whole children of one array or object, or a piece of one text too long to stand whole. The
+parts cover the source exactly once, so whoever follows the cursors to the end has every value (see rebuild.py).
+"""
+
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+
+from brimgate.engine import jsontext
+from brimgate.engine.chunk import LongText, Plan, plan_chunks
+from brimgate.engine.fit import fit
+from brimgate.engine.jsontext import Children
+from brimgate.engine.policy import Policy
+from brimgate.engine.render import Rendered, render
+from brimgate.engine.source import (
+    MAX_DEPTH,
+    MAX_POINTER_CHARS,
+    Node,
+    Place,
+    Position,
+    Source,
+    Step,
+    pointer_step,
+    step_into,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    kind: str
+    """items (of a list), members (of an object), text (of a string or document), literal (JSON text in pieces)."""
+    pointer: str
+    """Of the list, object or text."""
+    first: int
+    """Number of the first child, or byte of the text."""
+    count: int
+    total: int
+    content: str
+    form: str
+    tokens: int
+    following: Position | None
+    lines: "Lines | None" = None
+    steps: tuple[Step, ...] = ()
+    """How `pointer` was reached from the root of what is walked."""
+    is_open_ended: bool = False
+    """There are more than `total`, and nobody says how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Where a piece of text stands among the lines and chunks of the whole; lines count from 1."""
+
+    first: int
+    last: int
+    total: int
+    chunk_index: int
+    total_chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Walker:
+    source: Source
+    policy: Policy
+    budget: int
+    """For the content alone."""
+    limit: int
+    base: str = ""
+    """Pointer of the source's root in the whole answer."""
+    chunk_budget: int = 0
+    """What texts are planned by, the same for every reply about one text; `budget` may be less, or more for several."""
+    chunk_count: int = 1
+
+    def part(self, position: Position | None) -> Part:
+        """The part that begins at `position` (None: the beginning)."""
+        if not self.source.is_json:
+            return self._text(self.source, position.text if position else 0, self.base, None, "text")
+        if position is None:
+            children = self.source.open(self.source.root)
+            if not children:
+                return self._empty()
+            position = Position(children.starts[0])
+        place = self.source.locate(position.node)
+        if position.text:
+            return self._piece(place, position.text)
+        return self._children(place)
+
+    def _empty(self) -> Part:
+        text = jsontext.canonical(self.source.raw(self.source.root)).decode()
+        kind = "items" if text[0] == "[" else "members"
+        return Part(kind, self.base, 0, 0, 0, text, "json", self.policy.estimator.ceiling(text), None)
+
+    def _children(self, place: Place) -> Part:
+        """As many children from `place` on as fit; if not even one does, go down into it."""
+        children = self.source.open(place.parent) or Children([], [], None)
+        most = min(len(children) - place.index, self.limit if children.keys is None else len(children))
+        window = self._window(children, place.index, most)
+        found = fit(
+            lambda count: self._render(children, place.index, count),
+            window,
+            lambda count: children.ends[place.index + count - 1] - children.starts[place.index],
+            self.budget,
+            self.policy.estimator,
+        )
+        if found is None:
+            return self._descend(place, children)
+        following = self._after(place, place.index + found.count)
+        kind = "items" if children.keys is None else "members"
+        return Part(
+            kind, self.base + place.pointer, place.index, found.count, self.source.count(place.parent, children),
+            found.rendered.text, found.rendered.form, found.tokens, following, steps=place.steps,
+            is_open_ended=self.source.is_open_ended(place.parent),
+        )  # fmt: skip
+
+    def _window(self, children: Children, index: int, most: int) -> int:
+        """At most so many children can fit: no form saves more than nine tenths of JSON's bytes."""
+        if not most:
+            return 0
+        reach = children.starts[index] + self.budget * 60
+        return max(1, bisect_right(children.ends, reach, index, index + most) - index)
+
+    def _render(self, children: Children, index: int, count: int) -> Rendered:
+        raw = self.joined(children, index, count)
+        return render(raw, self.policy.form, self.policy.estimator)
+
+    def joined(self, children: Children, index: int, count: int) -> bytes:
+        """A run of children as a list or object of its own."""
+        data = self.source.data
+        values = [data[children.starts[at] : children.ends[at]] for at in range(index, index + count)]
+        if children.keys is None:
+            return jsontext.canonical(b"[" + b",".join(values) + b"]")
+        keys = children.keys[index : index + count]
+        named = [jsontext.quote(key).encode() + b":" + value for key, value in zip(keys, values, strict=True)]
+        return jsontext.canonical(b"{" + b",".join(named) + b"}")
+
+    def _descend(self, place: Place, children: Children) -> Part:
+        node = self.source.child(children, place.index)
+        pointer = place.pointer + pointer_step(children, place.index)
+        inner = self.source.open(node)
+        if inner and len(place.steps) + 1 < MAX_DEPTH and len(self.base + pointer) <= MAX_POINTER_CHARS:
+            return self._children(Place(pointer, node, 0, (*place.steps, step_into(children, place.index))))
+        return self._piece(place, 0)
+
+    def _piece(self, place: Place, offset: int) -> Part:
+        children = self.source.open(place.parent)
+        if children is None:
+            raise AssertionError("a place always has an opened parent")
+        node = self.source.child(children, place.index)
+        pointer = self.base + place.pointer + pointer_step(children, place.index)
+        kind = "text" if self.source.head(node) == b'"' else "literal"
+        part = self._text(self.source.text_of(node), offset, pointer, node, kind)
+        following = part.following or self._after(place, place.index + 1)
+        return replace(part, following=following, steps=(*place.steps, step_into(children, place.index)))
+
+    def _after(self, place: Place, index: int) -> Position | None:
+        """Where the walk goes on behind child number `index - 1`: its next sibling, or its parent's."""
+        children = self.source.open(place.parent)
+        if children and index < len(children):
+            return Position(children.starts[index])
+        if place.parent == self.source.root:
+            return None
+        above = self.source.locate(place.parent.start)
+        return self._after(above, above.index + 1)
+
+    def _text(self, source: Source, offset: int, pointer: str, node: Node | None, kind: str) -> Part:
+        text = source.long_text
+        plan = self.chunks(source)
+        index = plan.index_at(offset)
+        last = min(index + self.chunk_count, len(plan.ends)) - 1
+        end, content, tokens = self._fitting(text, offset, plan.ends[last])
+        lines = Lines(
+            text.line_of(offset) + 1,
+            text.line_of(max(end - 1, 0)) + 1,
+            text.line_count,
+            index,
+            len(plan.ends),
+        )
+        following = Position(node.start if node else 0, end) if end < len(text.data) else None
+        return Part(
+            kind, pointer, offset, end - offset, len(text.data), content, "text",
+            tokens, following, lines,
+        )  # fmt: skip
+
+    def chunks(self, source: Source) -> Plan:
+        key = (self.chunk_budget or self.budget, self.policy.chunk_lines, self.policy.estimator)
+        if key not in source.plans:
+            source.plans[key] = plan_chunks(source.long_text, *key)
+        return source.plans[key]
+
+    def _fitting(self, text: LongText, start: int, end: int) -> tuple[int, str, int]:
+        """The planned end, or an earlier one where the plan's estimate was too low; the text up to it, its tokens."""
+        while True:
+            content = text.data[start:end].decode("utf-8", "surrogateescape")
+            tokens = self.policy.estimator.ceiling(content)
+            if tokens <= self.budget or end - start <= 1:
+                return end, content, tokens
+            shorter = text.cut(start, start + max(1, int((end - start) * self.budget / tokens * 0.97)))
+            if shorter >= end:
+                return end, content, tokens
+            end = shorter

@@ -1,0 +1,199 @@
+"""The ASGI application: which operation a path leads to, and what becomes of its answer or its error."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping
+from functools import cached_property
+from typing import Any, Final, cast
+from urllib.parse import parse_qsl, quote
+
+import msgspec
+
+from brimgate.engine import jsontext
+from brimgate.errors import BadRequest, UpstreamError
+from brimgate.front.api.openapi import openapi
+from brimgate.front.api.operations import Answered, Operation, Operations, rest_method
+from brimgate.front.api.page import page
+from brimgate.front.rest.middleware import FILLING
+from brimgate.front.rest.refusals import Failure, failure_of
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+_NOT_OURS: Final = ("limit", "cursor", "fields", "path", "startLine", "endLine")
+"""Parameters of the protection in front of us."""
+_MAX_BODY_BYTES: Final = 1 << 20
+_MAX_QUERY_FIELDS: Final = 100
+_JSON: Final = "application/json"
+_PAGE_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+
+
+class Refused(Exception):
+    def __init__(self, status: int, code: str, message: str, **headers: str) -> None:
+        super().__init__(message)
+        self.status, self.code, self.headers = status, code, headers
+
+
+class Routes:
+    def __init__(self, operations: Operations, prefix: str) -> None:
+        self._operations, self._prefix = operations, prefix
+        routes = [(route, one) for one in operations.api.tools.values() for route in one.routes]
+        # /bookings/export is not the booking named export, whichever was declared first.
+        routes.sort(key=lambda pair: [step.startswith("{") for step in pair[0].split("/")])
+        self._table = [(re.compile(_pattern(route)), _names(route), operation) for route, operation in routes]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._handle(scope, receive, send)
+        except Refused as refused:
+            await _fail(send, Failure(refused.status, refused.code, str(refused)), refused.headers)
+        except BadRequest as error:
+            await _fail(send, Failure(400, "invalid_parameter", str(error)))
+        except UpstreamError as error:
+            await _fail(send, failure_of(error))
+
+    async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path: str = scope["path"].removeprefix(self._prefix).rstrip("/")
+        if path in ("/openapi.json", "/docs", ""):
+            await self._describe(scope, send, path)
+            return
+        operation, found = self._find(scope["method"], path)
+        texts, more = self._texts(operation, scope["query_string"]), {}
+        if rest_method(operation) != "GET":
+            more = await _body_of(receive)
+        arguments = {**more, **self._operations.read_texts(operation.name, texts | found)}
+        running = self._operations.run(operation.name, arguments)
+        # What changes something is not broken off: nobody could tell whether it was done.
+        answer = await (_while_wanted(running, receive) if rest_method(operation) == "GET" else running)
+        scope[FILLING] = answer.filling
+        await _answer(send, 200, answer.body, answer.content_type)
+
+    async def _describe(self, scope: Scope, send: Send, path: str) -> None:
+        if scope["method"] not in ("GET", "HEAD"):
+            raise Refused(405, "method_not_allowed", "use GET", allow="GET")
+        if path == "/openapi.json":
+            await _answer(send, 200, msgspec.json.encode(self._document), _JSON)
+            return
+        policy = {"content-security-policy": _PAGE_POLICY}
+        shown = page(self._document, f"{quote(self._prefix)}/openapi.json")
+        await _answer(send, 200, shown.encode(), "text/html; charset=utf-8", policy)
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        return openapi(self._operations.api, quote(self._prefix))
+
+    def _find(self, method: str, path: str) -> tuple[Operation, dict[str, str]]:
+        allowed: list[str] = []
+        for pattern, names, operation in self._table:
+            found = pattern.fullmatch(path)
+            if found is None:
+                continue
+            wanted = rest_method(operation)
+            if method == wanted or (method == "HEAD" and wanted == "GET"):
+                return operation, dict(zip(names, found.groups(), strict=True))
+            allowed.append(wanted)
+        if allowed:
+            methods = ", ".join(allowed)
+            raise Refused(405, "method_not_allowed", f"use {methods}", allow=methods)
+        raise Refused(
+            404, "not_found", f"there is nothing at this path; {self._prefix}/docs lists what there is"
+        )
+
+    def _texts(self, operation: Operation, query: bytes) -> dict[str, str]:
+        """Parameters by our names for them or by the API's own."""
+        ours = {parameter.name.removesuffix("[]"): key for key, parameter in operation.parameters.items()}
+        texts: dict[str, str] = {}
+        for name, value in _pairs(query):
+            key = name if name in operation.parameters else ours.get(name.removesuffix("[]"), "")
+            if name in _NOT_OURS and name not in operation.parameters:
+                continue
+            if not key:
+                there = ", ".join((*operation.parameters, *_NOT_OURS[:3]))
+                raise BadRequest(f"there is no parameter {name[:60]!r}; there are: {there}")
+            if key in texts and operation.input_schema["properties"][key]["type"] != "array":
+                raise BadRequest(f"{key} is given more than once")
+            texts[key] = f"{texts[key]},{value}" if key in texts else value
+        return texts
+
+
+def _broken_off() -> Refused:
+    return Refused(400, "incomplete", "the request was broken off")
+
+
+def _pattern(route: str) -> str:
+    parts = re.split(r"\{[^}]*\}", route)
+    return "([^/]+)".join(map(re.escape, parts))
+
+
+def _names(route: str) -> list[str]:
+    return re.findall(r"\{([^}]*)\}", route)
+
+
+def _pairs(query: bytes) -> list[tuple[str, str]]:
+    try:
+        text = query.decode("ascii")
+        return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_MAX_QUERY_FIELDS)
+    except ValueError:
+        raise BadRequest(
+            f"the query must be UTF-8, written as %XX, and have {_MAX_QUERY_FIELDS} fields at most"
+        ) from None
+
+
+async def _while_wanted(running: Coroutine[Any, Any, Answered], receive: Receive) -> Answered:
+    """Nobody waits for the API on behalf of a client that has gone."""
+    tasks = work, watch = asyncio.ensure_future(running), asyncio.ensure_future(_gone(receive))
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        if watch.done() and not work.done():
+            raise _broken_off()
+        return await work
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _body_of(receive: Receive) -> dict[str, Any]:
+    body = b""
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise _broken_off()
+        body += message.get("body", b"")
+        if len(body) > _MAX_BODY_BYTES:
+            raise Refused(413, "too_large", f"a request may have {_MAX_BODY_BYTES:,} bytes at most")
+        if not message.get("more_body"):
+            break
+    if not body.strip():
+        return {}
+    try:
+        given = None if jsontext.is_too_deep(body) else msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        given = None
+    if not isinstance(given, dict):
+        raise BadRequest(
+            f"the body must be a JSON object of parameters, {jsontext.MAX_NESTING} levels deep at most"
+        )
+    return cast("dict[str, Any]", given)
+
+
+async def _fail(send: Send, failure: Failure, headers: Mapping[str, str] | None = None) -> None:
+    waiting = {"retry-after": failure.retry_after} if failure.retry_after else {}
+    await _answer(send, failure.status, failure.body, _JSON, waiting | dict(headers or {}))
+
+
+async def _answer(
+    send: Send, status: int, body: bytes, kind: str, headers: Mapping[str, str] | None = None
+) -> None:
+    told = {"content-type": kind, "content-length": str(len(body)), "cache-control": "no-store"} | dict(
+        headers or {}
+    )
+    pairs = [(name.encode(), value.encode("latin-1", "replace")) for name, value in told.items()]
+    await send({"type": "http.response.start", "status": status, "headers": pairs})
+    await send({"type": "http.response.body", "body": body})

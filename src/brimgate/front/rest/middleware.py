@@ -1,0 +1,261 @@
+"""The ASGI side: what comes from an application goes through its rule, and cursors are answered without it."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final, TypeVar
+from urllib.parse import quote, urlencode
+
+from brimgate.engine.cursor import Binding
+from brimgate.engine.filling import EVERYTHING, Filling
+from brimgate.errors import BrimgateError
+from brimgate.front.rest.answering import (
+    BYPASSES,
+    Answer,
+    Answering,
+    App,
+    Completing,
+    Receive,
+    Scope,
+    Send,
+    send_body,
+    send_failure,
+)
+from brimgate.front.rest.asked import ParameterNames, Refusal, read_query, split_query
+from brimgate.front.rest.body import Shaped
+from brimgate.front.rest.bounding import UNTOUCHED, Call
+from brimgate.front.rest.decision import Decision, Report, log_decision, tell
+from brimgate.front.rest.encodings import TooLong, Unreadable, decoded
+from brimgate.front.rest.headers import (
+    Header,
+    budget_headers,
+    credentials_digest,
+    for_the_application,
+    header,
+    missing_header,
+    other_body,
+    same_body,
+)
+from brimgate.front.rest.media import as_utf8, looks_binary
+from brimgate.front.rest.refusals import HIDDEN, OURS, TOO_LARGE, UNREADABLE, Failure, failure_of
+from brimgate.protection import Protection
+from brimgate.relay.patterns import template_for
+from brimgate.relay.rules import ToolRule
+
+MAX_BYTES: Final = 64 << 20
+FILLING: Final = "brimgate.filling"
+"""Where an application puts the list that its answer is only the beginning of, before it sends the body."""
+_DECIDED: Final = "brimgate.decided"
+_UPSTREAM: Final = "rest"
+_THREAD_BYTES: Final = 256 << 10
+"""Beyond this the engine takes longer than the event loop should wait."""
+_MOST_SQUEEZED: Final = 32
+"""Times that JSON or text is larger than its gzip, as a rule at most."""
+_MAX_ENDPOINT_CHARS: Final = 500
+_log: Final = logging.getLogger("brimgate.rest")
+_T = TypeVar("_T")
+
+Resolve = Callable[[str], ToolRule]
+
+
+class ProtectedApp:
+    """An ASGI application whose answers stay within their budget. Of several around one request, the outermost decides."""
+
+    def __init__(
+        self,
+        app: App,
+        rules: Resolve,
+        protection: Protection,
+        *,
+        details: Mapping[str, str] | None = None,
+        names: ParameterNames | None = None,
+        principal: Callable[[Scope], str] = credentials_digest,
+        clock: Callable[[], float] = time.time,
+        max_bytes: int = MAX_BYTES,
+        report: Report = log_decision,
+    ) -> None:
+        self.app = app
+        self.rules = rules
+        """May be exchanged at any time; requests under way keep what they began with."""
+        self.protection = protection
+        self.details = dict(details or {})
+        self._names = names or ParameterNames()
+        self._principal = principal
+        self._clock = clock
+        self._max_bytes = max_bytes
+        self._report = report
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope.get(_DECIDED):
+            await self.app(scope, receive, send)
+            return
+        rule = self.rules(scope["path"])
+        if rule.hidden:
+            await self._fail(send, scope, HIDDEN)
+            return
+        try:
+            call = self._call(scope, rule)
+        except Refusal as error:
+            await self._fail(send, scope, failure_of(error))
+            return
+        if call is None:
+            await self._pass(scope, receive, send)
+        elif call.asked.cursor:
+            await self._read_on(call, scope, send)
+        else:
+            await self._protect(call, scope, receive, send)
+
+    def _call(self, scope: Scope, rule: ToolRule) -> Call | None:
+        """None for a request that is not among those that are protected."""
+        path: str = scope["path"]
+        if not rule.enabled or not rule.rollout_percent:
+            return None
+        query = split_query(scope.get("query_string", b""), self._names)
+        # A cursor was given out by us: whoever has one is among the protected.
+        if not query.has_cursor and not rule.protects(path, urlencode(query.others).encode()):
+            return None
+        asked = read_query(query, self._names, rule.policy.max_page_size)
+        binding = Binding(self._principal(scope), _UPSTREAM, path)
+        return Call(
+            self.protection, rule, self.rules, path, _endpoint(scope), scope["method"], asked, binding,
+            self._clock(), self._names, template_for(path, self.details),
+        )  # fmt: skip
+
+    async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
+        inner: Scope = {**scope, _DECIDED: True}
+
+        async def complete() -> bytes | Failure | None:
+            filling: Filling | None = inner.get(FILLING)
+            if filling is None or scope["method"] == "HEAD":
+                return None
+            try:
+                await filling.reach(EVERYTHING)
+            except BrimgateError as error:
+                return failure_of(error)
+            return filling.data
+
+        await self.app(inner, receive, Completing(send, complete).send)
+
+    async def _protect(self, call: Call, scope: Scope, receive: Receive, send: Send) -> None:
+        offered: dict[str, Any] = scope.get("extensions") or {}
+        inner: Scope = {
+            **scope,
+            "headers": for_the_application(scope.get("headers", ())),
+            "extensions": {name: value for name, value in offered.items() if name not in BYPASSES},
+            _DECIDED: True,
+        }
+
+        async def finish(answer: Answer) -> None:
+            await self._finish(call, inner, answer, send)
+
+        answering = Answering(send, receive, finish, self._max_bytes, is_head=call.method == "HEAD")
+        try:
+            await self.app(inner, answering.receive, answering.send)
+        except Exception:
+            if not answering.is_stopped:
+                raise
+            # It was told to stop, and has.
+        if answering.is_stopped:
+            self._note(scope, TOO_LARGE)
+
+    async def _finish(self, call: Call, inner: Scope, answer: Answer, send: Send) -> None:
+        try:
+            filling, data = await self._body(call, inner, answer)
+            if not answer.media.is_named and looks_binary(data):
+                await send_body(send, answer.status, same_body(answer.headers, len(answer.raw)), answer.raw)
+                return
+            shaped, original = await _worked(len(data), partial(_bounded, call, answer, data, filling))
+        except Unreadable:
+            await self._fail(send, inner, UNREADABLE)
+        except TooLong:
+            await self._fail(send, inner, TOO_LARGE)
+        except BrimgateError as error:
+            await self._fail(send, inner, failure_of(error))
+        except Exception:  # noqa: BLE001  # the request boundary: what cannot be bounded is not sent
+            _log.exception("an answer of %r could not be bounded", call.path)
+            await self._fail(send, inner, OURS)
+        else:
+            if filling:
+                bare = [
+                    pair for pair in answer.headers if pair[0].lower() not in (b"content-encoding", b"etag")
+                ]
+                answer = answer._replace(headers=bare, raw=data)
+            await self._send(call, answer, shaped, original, send)
+
+    async def _body(self, call: Call, inner: Scope, answer: Answer) -> tuple[Filling | None, bytes]:
+        filling: Filling | None = inner.get(FILLING) if answer.status < 400 else None
+        if filling is not None:
+            await filling.reach(call.items_needed(filling))
+            return filling, filling.data
+        encoding = header(answer.headers, b"content-encoding") or b""
+        if not encoding:
+            return None, answer.raw
+        work = partial(decoded, answer.raw, encoding, self._max_bytes)
+        return None, await _worked(_MOST_SQUEEZED * len(answer.raw), work)
+
+    async def _send(self, call: Call, answer: Answer, shaped: Shaped, original: int, send: Send) -> None:
+        told = budget_headers(shaped.tokens, shaped.budget) + missing_header(shaped.missing)
+        status, body = answer.status, shaped.body
+        if shaped.kind == UNTOUCHED:
+            body = answer.raw
+            headers = same_body(answer.headers, len(body)) + told
+        else:
+            headers = other_body(answer.headers, len(body)) + told
+            status = 200 if status == 206 else status  # no longer the range that was asked for
+        self._tell(call.path, status, shaped, original, len(answer.raw))
+        await send_body(send, status, headers, body)
+
+    async def _read_on(self, call: Call, scope: Scope, send: Send) -> None:
+        try:
+            filling = call.filling()
+            if filling is not None:
+                await filling.reach(call.items_needed(filling))
+            held = call.opened()[1].source
+            shaped, original = await _worked(len(held.data), call.read)
+        except BrimgateError as error:
+            await self._fail(send, scope, failure_of(error))
+            return
+        except Exception:  # noqa: BLE001  # the request boundary
+            _log.exception("what is held of %r could not be read", call.path)
+            await self._fail(send, scope, OURS)
+            return
+        self._tell(call.path, 200, shaped, original, len(held.data))
+        told: list[Header] = budget_headers(shaped.tokens, shaped.budget) + missing_header(shaped.missing)
+        body = b"" if call.method == "HEAD" else shaped.body
+        await send_body(send, 200, other_body([], len(shaped.body)) + told, body)
+
+    async def _fail(self, send: Send, scope: Scope, failure: Failure) -> None:
+        self._note(scope, failure)
+        await send_failure(send, failure, is_head=scope["method"] == "HEAD")
+
+    def _note(self, scope: Scope, failure: Failure) -> None:
+        size = len(failure.body)
+        tell(self._report, Decision(scope["path"], failure.code, failure.status, 0, 0, 0, 0, 0, size))
+
+    def _tell(self, path: str, status: int, shaped: Shaped, original: int, size: int) -> None:
+        is_same = shaped.kind == UNTOUCHED
+        decision = Decision(
+            path, shaped.kind, status, shaped.tokens if is_same else original, shaped.tokens, shaped.budget,
+            shaped.items, size, size if is_same else len(shaped.body),
+        )  # fmt: skip
+        tell(self._report, decision)
+
+
+def _bounded(call: Call, answer: Answer, data: bytes, filling: Filling | None) -> tuple[Shaped, int]:
+    text, may_be_json = (data, True) if filling else as_utf8(data, answer.media)
+    return call.bound(text, filling, is_error=answer.status >= 400, is_text=not may_be_json)
+
+
+def _endpoint(scope: Scope) -> str:
+    """Where the client finds this path; some servers put what the application is mounted under into the path."""
+    root: str = scope.get("root_path", "").rstrip("/")
+    path: str = scope["path"]
+    full = path if not root or path.startswith(root + "/") or path == root else root + path
+    # The empty reference is this very path; one so long is not repeated.
+    return quote(full, safe="/:@!$&'()*+,;=~-._") if len(full) <= _MAX_ENDPOINT_CHARS else ""
+
+
+async def _worked(size: int, work: Callable[[], _T]) -> _T:
+    return await asyncio.to_thread(work) if size > _THREAD_BYTES else work()

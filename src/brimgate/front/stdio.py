@@ -1,0 +1,57 @@
+"""A client on our own stdin and stdout."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+
+from brimgate.wire.port import LinePort
+
+
+class StdioClient:
+    def __init__(
+        self,
+        *,
+        max_line_bytes: int,
+        on_line: Callable[[bytes | bytearray], None],
+        on_too_long: Callable[[bytes], None],
+    ) -> None:
+        self.silent = asyncio.Event()
+        """Set when the client will send nothing more."""
+        self.gone = asyncio.Event()
+        """Set when the client reads nothing more."""
+        self.port = LinePort(
+            max_line_bytes=max_line_bytes,
+            on_line=on_line,
+            on_too_long=on_too_long,
+            on_silent=self.silent.set,
+            on_gone=self.gone.set,
+        )
+        self._shared: list[int] = []
+        self.is_connected = False
+
+    async def connect(self) -> None:
+        # The pipes' modes are shared with whoever started us: they are put back when we end.
+        self._shared = [descriptor for descriptor in (0, 1) if _is_blocking(descriptor)]
+        await self.port.connect(os.fdopen(os.dup(0), "rb", 0), os.fdopen(os.dup(1), "wb", 0))
+        self.is_connected = True
+
+    async def close(self, within_seconds: float) -> None:
+        """Send what is still waiting, as long as the client takes it."""
+        self.port.reader.close()
+        self.port.writer.close()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.gone.wait(), within_seconds)
+        for descriptor in self._shared:
+            with suppress(OSError):
+                os.set_blocking(descriptor, True)
+
+
+def _is_blocking(descriptor: int) -> bool:
+    if sys.platform == "win32":
+        return False
+    try:
+        return os.get_blocking(descriptor)
+    except OSError:
+        return False

@@ -1,0 +1,80 @@
+"""What a pack consists of. One folder per system; the rest of the folder is found by the names of its files."""
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from brimgate.packs.scene import Scene
+
+Formatter = Callable[[Any, Scene], str]
+"""An answer, parsed, in few words. Whatever it raises (a field that is missing, say) only costs its own text."""
+
+RULES_FILE: Final = "rules.yaml"
+API_FILE: Final = "api.yaml"
+SAMPLES_FILE: Final = "samples.jsonl"
+USUAL_TARGET: Final = 25
+SEARCH_TARGET: Final = 30
+"""Percent that a formatter should save against minified JSON (W-R3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """What is known of one tool of a system."""
+
+    formatter: Formatter | None = None
+    is_search: bool = False
+    reads_only: bool = False
+    """It can be called to measure it."""
+    is_destructive: bool = False
+    """A call from the command line wants `--force`."""
+    references: tuple[str, ...] = ()
+    """Parameters that take ids, and so also the short ones that were printed."""
+    order: tuple[str, ...] = ()
+    """Parameters that words without a name are taken for first; then come the others, as the schema has them."""
+
+    @property
+    def target_percent(self) -> int:
+        return SEARCH_TARGET if self.is_search else USUAL_TARGET
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """A stand-in that runs, and how it is reached."""
+
+    base_url: str
+    env: Mapping[str, str]
+    """Credentials, by the names that its `api.yaml` takes them from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    name: str
+    description: str
+    tools: Mapping[str, Tool]
+    marks: tuple[frozenset[str], ...] = ()
+    """Sets of tools; a server that has all of one set is taken for this system."""
+    failure: Callable[[Any], str] = field(default=lambda _: "")
+    """What went wrong, of an answer that a server gives as a success; empty if nothing did."""
+    folder: Path | None = None
+    """Where its other files are: `rules.yaml` (rules by tool and endpoint, as in a configuration: field maps, sections,
+    budgets), `api.yaml` (tools on a REST API, where the system has no MCP server) and `samples.jsonl` (answers to
+    measure it on)."""
+    sandbox: Callable[[], AbstractContextManager["Sandbox"]] | None = None
+    """A stand-in for its system that needs no account: `brimgate serve --sandbox`."""
+
+    def recognises(self, tools: Iterable[str]) -> bool:
+        names = frozenset(tools)
+        return any(mark <= names for mark in self.marks)
+
+    def tool(self, name: str) -> Tool:
+        return self.tools.get(name, _NOTHING_KNOWN)
+
+    def file(self, name: str) -> bytes:
+        """One of its files; empty if it has none of that name."""
+        path = self.folder / name if self.folder is not None else None
+        return path.read_bytes() if path is not None and path.is_file() else b""
+
+
+_NOTHING_KNOWN: Final = Tool()

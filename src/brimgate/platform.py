@@ -1,0 +1,84 @@
+"""All that differs between operating systems: where state lives, and how a file is kept to its owner."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+from brimgate.errors import OperatorError
+
+DRAFT: Final = ".tmp"
+_POSIX: Final = os.name == "posix"
+
+
+def state_dir() -> Path:
+    """Where Brimgate keeps what must outlive a process; BRIMGATE_STATE_DIR overrides it."""
+    chosen = os.environ.get("BRIMGATE_STATE_DIR")
+    if chosen:
+        return Path(chosen)
+    try:
+        home = Path.home()
+    except RuntimeError:
+        raise OperatorError("there is no home folder to keep state in: set BRIMGATE_STATE_DIR") from None
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", str(home / "AppData" / "Local"))) / "brimgate"
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support" / "brimgate"
+    return Path(os.environ.get("XDG_STATE_HOME", str(home / ".local" / "state"))) / "brimgate"
+
+
+def make_private_dir(path: Path) -> None:
+    """A folder of ours that only its owner can look into. What holds it may be anyone's and is left as it is."""
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if _POSIX:
+            path.chmod(0o700)
+    except OSError as error:
+        raise OperatorError(
+            f"{path}: cannot keep state there: {error.strerror} (BRIMGATE_STATE_DIR moves it)"
+        ) from None
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Put a file in place whole or not at all, readable by its owner only."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}{DRAFT}")
+    try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        draft.replace(path)
+    except OSError as error:
+        raise OperatorError(f"{path.parent}: cannot be written: {error.strerror}") from None
+    finally:
+        # Also when interrupted: a draft would count for nobody and stay for good.
+        draft.unlink(missing_ok=True)
+
+
+def create_private(path: Path, data: bytes) -> None:
+    """Like write_private, but what is already there stays: of two processes at once, one wins."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
+    write_private(draft, data)
+    try:
+        if _POSIX:
+            os.link(draft, path)
+        else:
+            draft.rename(path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def append_private(path: Path, data: bytes) -> None:
+    """Add to a file of ours in one write, so that several processes can; it is made for its owner only."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
+        with os.fdopen(descriptor, "ab", buffering=0) as file:
+            file.write(data)
+    except OSError as error:
+        raise OperatorError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def is_private(path: Path) -> bool:
+    """Whether nobody but the owner may read the file."""
+    return not _POSIX or path.stat().st_mode & 0o077 == 0

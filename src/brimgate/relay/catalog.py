@@ -1,0 +1,116 @@
+"""What the client is told about tools: the list, and the capability to have one."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from brimgate.relay.message import NOTHING, Json, encode, text_of
+from brimgate.relay.param_headers import ParamHeaders, param_headers_of
+from brimgate.relay.read_tool import definition, is_definition
+from brimgate.relay.rules import Rules
+from brimgate.relay.slots import close_list, close_object, open_list, open_object
+
+_CUT: Final = "…"
+_MAX_TOOLS: Final = 10_000
+_ANY_OBJECT: Final = b'{"type":"object"}'
+
+
+class _Entry(msgspec.Struct):
+    name: msgspec.Raw = NOTHING
+    description: msgspec.Raw = NOTHING
+    inputSchema: msgspec.Raw = NOTHING  # noqa: N815  # as on the wire
+    outputSchema: msgspec.Raw = NOTHING  # noqa: N815
+
+
+_entry: Final = msgspec.json.Decoder(_Entry)
+
+
+@dataclass(slots=True)
+class Catalog:
+    """The tools as the upstream last listed them, as far as bounding their answers needs it."""
+
+    schemas: dict[str, bytes] = field(default_factory=lambda: {})
+    """Output schemas that the client was told, by tool."""
+    param_headers: dict[str, ParamHeaders] = field(default_factory=lambda: {})
+    """Arguments that are repeated in HTTP headers, by tool; every tool that was listed has an entry."""
+    has_tools: bool = True
+    """False once the upstream has said that it has none: the list is then ours alone."""
+    clash_seen: bool = False
+    is_chained: bool = False
+    """The upstream is a Brimgate too: what it held back is read through a tool of its own."""
+
+    def rewrite_list(self, raw: Json, rules: Rules, *, first_page: bool) -> Json | None:
+        """The list a client gets for the one an upstream sent; None if it has no such list."""
+        members = open_object(raw)
+        entries = open_list(members["tools"]) if members and "tools" in members else None
+        if members is None or entries is None:
+            return None
+        kept = [written for entry in entries if (written := self._rewrite(entry, rules)) is not None]
+        if first_page:
+            kept.append(definition(rules.read_tool))
+        if kept == entries:
+            return raw
+        return close_object({**members, "tools": close_list(kept)})
+
+    def _rewrite(self, raw: Json, rules: Rules) -> Json | None:
+        """One entry; None if it is not shown. What needs no change keeps its bytes."""
+        try:
+            entry = _entry.decode(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return raw
+        name = _text(entry.name)
+        is_brimgate = is_definition(bytes(entry.inputSchema))
+        self.is_chained = self.is_chained or is_brimgate
+        if name == rules.read_tool:
+            self.clash_seen = self.clash_seen or not is_brimgate
+            return None
+        self._note_params(name, entry.inputSchema)
+        rule = rules.of(name)
+        if rule.hidden:
+            return None
+        changes: dict[str, Json] = {}
+        if rule.max_description_chars and rule.max_description_chars < len(text := _text(entry.description)):
+            changes["description"] = encode(text[: rule.max_description_chars] + _CUT)
+        self.schemas.pop(name, None)
+        drop = False
+        if entry.outputSchema is not NOTHING and rule.enabled:
+            drop = rule.output_schema == "drop"
+            if rule.output_schema == "relax":
+                changes["outputSchema"] = _ANY_OBJECT
+            if rule.output_schema != "drop":
+                self.schemas[name] = bytes(entry.outputSchema)
+        if not changes and not drop:
+            return raw
+        members = {**(open_object(raw) or {}), **changes}
+        if drop:
+            members.pop("outputSchema")
+        return close_object(members)
+
+    def _note_params(self, name: str, schema: msgspec.Raw) -> None:
+        if len(self.param_headers) < _MAX_TOOLS:
+            self.param_headers[name] = param_headers_of(bytes(schema))
+
+    def own_list(self, rules: Rules, *, modern: bool) -> bytes:
+        """For a server without tools: a list with the one tool that leads to the rest of its answers."""
+        members: dict[str, Json] = {"tools": close_list([definition(rules.read_tool)])}
+        if modern:
+            members |= {"resultType": b'"complete"', "ttlMs": b"300000", "cacheScope": b'"public"'}
+        return close_object(members)
+
+    def rewrite_capabilities(self, raw: Json) -> bytes | None:
+        """The answer to `initialize` or `server/discover` with tools in it; None if it has them already."""
+        members = open_object(raw)
+        capabilities = open_object(members["capabilities"]) if members and "capabilities" in members else None
+        if members is None or capabilities is None:
+            return None
+        self.has_tools = "tools" in capabilities
+        if self.has_tools:
+            return None
+        return close_object({**members, "capabilities": close_object({**capabilities, "tools": b"{}"})})
+
+
+def _text(raw: msgspec.Raw) -> str:
+    """What a string says; empty if it is none."""
+    value = memoryview(raw)
+    return text_of(value).decode("utf-8", "replace") if value[:1].tobytes() == b'"' else ""

@@ -1,0 +1,144 @@
+"""`brimgate_read`: the one tool that leads to everything held back."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from brimgate.errors import BadRequest
+from brimgate.relay.message import encode
+
+if TYPE_CHECKING:
+    from brimgate.engine.cursor import Binding
+    from brimgate.engine.policy import Policy
+    from brimgate.engine.reply import Reply
+    from brimgate.engine.request import Request
+    from brimgate.protection import Protection
+    from brimgate.relay.rules import Rules
+
+ARGUMENTS: Final = ("cursor", "limit", "fields", "path", "lines", "search", "pages", "format")
+_NOTICE_TOKENS: Final = 60
+_HINTS: Final[dict[str, dict[str, Any]]] = {
+    "limit": {"type": "integer"},
+    "fields": {"description": "id,guest.name"},
+    "path": {"description": "/result/17"},
+    "lines": {"description": "100-200"},
+    "search": {"description": "words or /regex/"},
+}
+
+
+@lru_cache(8)
+def definition(name: str) -> bytes:
+    """Its entry in the list of tools. Every client pays for it in every session: at most 250 tokens."""
+    properties = {argument: {"type": "string"} | _HINTS.get(argument, {}) for argument in ARGUMENTS}
+    return encode(
+        {
+            "name": name,
+            "description": "Read more of a cut result by the cursor in its [brimgate] line.",
+            "inputSchema": {"type": "object", "properties": properties, "required": ["cursor"]},
+            "annotations": {"readOnlyHint": True},
+        }
+    )
+
+
+def is_definition(schema: bytes) -> bool:
+    """Whether an input schema is that of a tool like this one, whatever it is called."""
+    if b'"cursor"' not in schema or b'"pages"' not in schema:
+        return False
+    try:
+        return set(msgspec.json.decode(schema)["properties"]) == set(ARGUMENTS)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, TypeError):
+        return False
+
+
+def check_arguments(arguments: dict[str, Any]) -> str:
+    """What is wrong with the names of the arguments, in a sentence that says what is right; empty if nothing."""
+    unknown = [name for name in arguments if name not in ARGUMENTS]
+    if unknown:
+        return f"there is no argument {unknown[0][:40]!r}: use {', '.join(ARGUMENTS)}"
+    if not isinstance(arguments.get("cursor"), str) or not arguments["cursor"]:
+        return 'cursor is missing: pass the one from the "[brimgate]" line of the result to read on'
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    tool: str
+    """Whose answer it is from."""
+    reply: "Reply"
+    picture: bytes = b""
+    """A block that is shown as it is, not as text: an image that did not fit into the first answer."""
+
+
+def read_on(
+    arguments: dict[str, Any],
+    rules: "Rules",
+    protection: "Protection",
+    *,
+    principal: str,
+    upstream: str,
+    now: float,
+    on_trouble: "Callable[[dict[str, Any]], None]" = lambda _: None,
+) -> Reading:
+    """What a call is answered with. Raises ClientError with what is right."""
+    from brimgate.engine.request import Request
+
+    asked = asked_of(arguments, rules, protection, principal, upstream)
+    cursor, binding, request, bound = asked.cursor, asked.binding, asked.request, asked.protection
+    if request == Request(path=request.path) and request.path is not None:
+        found = _picture(bound.section(cursor, binding, request.path, now), bound.policy)
+        if found is not None:
+            return Reading(binding.tool, *found)
+    words = rules.of(binding.tool).wording(b"", on_trouble)
+    return Reading(binding.tool, bound.read(cursor, binding, request, now, words))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A call of the tool, understood."""
+
+    cursor: str
+    binding: "Binding"
+    request: "Request"
+    protection: "Protection"
+    """By the rules of the tool whose answer it is."""
+
+
+def asked_of(
+    arguments: dict[str, Any], rules: "Rules", protection: "Protection", principal: str, upstream: str
+) -> Asked:
+    from brimgate.engine.request import parse_request
+
+    given = {name: value for name, value in arguments.items() if value is not None and value != ""}
+    if wrong := check_arguments(given):
+        raise BadRequest(wrong)
+    cursor: str = given.pop("cursor").strip()
+    binding = protection.owner(cursor, principal, upstream)
+    policy = rules.of(binding.tool).policy
+    request = parse_request(form=given.pop("format", None), max_limit=policy.max_page_size, **given)
+    return Asked(cursor, binding, request, replace(protection, policy=policy, ttl_seconds=rules.ttl_seconds))
+
+
+def _picture(raw: bytes, policy: "Policy") -> "tuple[Reply, bytes] | None":
+    """A held image that a path leads to, if it fits under the cap."""
+    from brimgate.engine.reply import Notice, Reply, budget_fields
+    from brimgate.relay.last_look import without_data
+    from brimgate.relay.slots import block_slot, resource_slot
+
+    if raw[:1] != b"{":
+        return None
+    tokens, shown = block_slot(raw).media_tokens, raw
+    if not tokens:
+        tokens, shown = resource_slot(raw).media_tokens, b'{"type":"resource","resource":' + raw + b"}"
+    whole = tokens + _NOTICE_TOKENS + policy.estimator.ceiling(without_data(shown))
+    if not tokens or whole > policy.hard_cap:
+        return None
+    notice = Notice("section, whole: an image", whole, tokens, tool=policy.read_tool)
+    record: dict[str, Any] = {
+        "kind": "section",
+        "format": "image",
+        "total": {"tokens": tokens, "bytes": len(raw)},
+    }
+    return Reply(notice.line(), "", record | budget_fields(whole, policy.hard_cap)), shown

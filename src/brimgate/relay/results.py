@@ -1,0 +1,316 @@
+"""One budget over a whole answer: text, structured data, resources, images, errors, whatever carries them.
+
+What is light stays where it was; what is heavy is held and its place taken by a bounded reply. One heavy text or
+structure is held as it is, so that a walk gives back just that; several are held as one JSON document.
+"""
+
+from collections.abc import Callable
+from typing import Final, Literal
+
+import msgspec
+
+from brimgate.engine.policy import Policy
+from brimgate.engine.reply import Reply
+from brimgate.relay import keeping
+from brimgate.relay.choice import Choice, choose, for_schema
+from brimgate.relay.last_look import hold_whole, is_under_cap
+from brimgate.relay.message import Json, encode, quoted, text_of
+from brimgate.relay.rules import ToolRule
+from brimgate.relay.slots import (
+    Slot,
+    block_slot,
+    close_list,
+    close_object,
+    message_slot,
+    open_list,
+    open_object,
+    repeats,
+    resource_slot,
+    with_member,
+)
+from brimgate.relay.written import LIGHT_BYTES, Bounded, Hold, as_tool_result, clean, text_block, with_record
+
+_APART: Final = frozenset(
+    (
+        "content",
+        "structuredContent",
+        "contents",
+        "messages",
+        "isError",
+        "resultType",
+        "_meta",
+        "ttlMs",
+        "cacheScope",
+    )
+)
+"""Members that are slots of their own, or that no model reads. `_meta` is for the client alone."""
+_BARE: Final = frozenset(("type", "text"))
+
+
+def bound_result(
+    raw: Json, rule: ToolRule, hold: Hold, schema: bytes = b"", *, modern: bool = False
+) -> Bounded | None:
+    """The answer to a tools/call, resources/read, prompts/get or for a task; None if it goes out as it came.
+
+    Whatever we get wrong about its shape, it stays bounded: then it is held whole.
+    """
+    if not schema and len(raw) <= _PLAIN_BYTES and (text := _only_text(raw)) is not None:
+        reply = hold(text, rule.policy)
+        return reply and Bounded(as_tool_result(reply), reply)
+    members = open_object(raw)
+    if members is None:
+        return _bound_scalar(raw, rule.policy, hold)
+    if _is_unfinished(members.get("resultType", b"null"), modern=modern):
+        return None
+    try:
+        bounded = _by_shape(dict(members), rule, hold, schema)
+    except Exception:  # noqa: BLE001  # the boundary of one answer: it must not cost the others theirs
+        return hold_whole(members, rule, hold, schema)
+    if is_under_cap(bounded, members, rule.policy):
+        return bounded
+    return hold_whole(members, rule, hold, schema)
+
+
+class _PlainBlock(msgspec.Struct, forbid_unknown_fields=True):
+    type: Literal["text"]
+    text: str
+
+
+class _PlainResult(msgspec.Struct, forbid_unknown_fields=True):
+    content: tuple[_PlainBlock]
+
+
+_plain: Final = msgspec.json.Decoder(_PlainResult)
+_PLAIN_BYTES: Final = 8 << 20
+"""A longer text is taken out of its message piece by piece, to spare memory."""
+
+
+def _only_text(raw: Json) -> bytes | None:
+    """The text of an answer that is one text and nothing else, as most are: read in one pass instead of four."""
+    try:
+        return _plain.decode(raw).content[0].text.encode()
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+
+
+def _is_unfinished(result_type: Json, *, modern: bool) -> bool:
+    """A question, a task, or what an extension brings is no result. Before 2026-07-28 nobody reads the member, so
+    that there it excuses only what is known."""
+    try:
+        kind = msgspec.json.decode(result_type)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    if kind in ("input_required", "task"):
+        return True
+    return modern and isinstance(kind, str) and kind.strip() not in ("", "complete")
+
+
+def _by_shape(members: dict[str, Json], rule: ToolRule, hold: Hold, schema: bytes) -> Bounded | None:
+    if "contents" in members and "content" not in members:
+        return _bound_listed(members, "contents", resource_slot, _as_resource, rule, hold)
+    if "messages" in members and "content" not in members:
+        return _bound_listed(members, "messages", message_slot, _as_message, rule, hold)
+    if "content" not in members and "taskId" in members:
+        return _bound_task(members, rule, hold)
+    return _bound_tool_result(members, rule, hold, schema)
+
+
+def looks_like_answer(raw: Json) -> bool:
+    """Whether the answer to an unknown request has the shape of one that must be bounded."""
+    members = open_object(raw) or {}
+    if members.get("content", b"")[:1] == b"[" or "structuredContent" in members:
+        return True
+    if any(members.get(name, b"")[:1] == b"[" for name in ("contents", "messages")):
+        return True
+    return "taskId" in members and ("result" in members or "error" in members)
+
+
+# Tool results
+
+
+def _bound_tool_result(members: dict[str, Json], rule: ToolRule, hold: Hold, schema: bytes) -> Bounded | None:
+    blocks = open_list(members.get("content", b"[]"))
+    slots = [block_slot(raw) for raw in blocks] if blocks is not None else []
+    if blocks is None:
+        slots = [Slot("content", False, members["content"], bytes(members["content"]))]
+    structured = members.get("structuredContent", b"")
+    if structured == b"null":
+        structured = b""
+    is_kept = bool(schema or structured) and rule.output_schema != "drop"
+    policy = for_schema(rule) if is_kept else rule.policy
+    same = _what_repeats(slots, structured) if structured else None
+    if structured and same is None:
+        slots.append(Slot("structuredContent", False, structured, bytes(structured)))
+    slots += [
+        Slot(name, False, value, bytes(value))
+        for name, value in members.items()
+        if name not in _APART and len(value) > LIGHT_BYTES
+    ]
+    choice = choose(slots, policy, same)
+    reply = choice and hold(choice.document, choice.policy)
+    if choice is None or reply is None:
+        return None
+    if is_kept and rule.output_schema == "keep" and members.get("isError") != b"true":
+        is_all = same is not None or all(slots[at].member == "structuredContent" for at in choice.held)
+        kept = keeping.still_valid(structured, schema, reply) if is_all else None
+        if kept is not None:
+            light = [
+                slot.raw
+                for at, slot in enumerate(slots)
+                if slot.member == "content" and at not in choice.held
+            ]
+            members["content"] = close_list([text_block(reply.notice), *light])
+            members["structuredContent"] = kept
+            return Bounded(with_record(members, reply), reply)
+        members["isError"] = b"true"
+    _replace_content(members, slots, choice, reply)
+    if is_kept and rule.output_schema == "relax":
+        members["structuredContent"] = encode({"notice": reply.notice, "payload": clean(reply.payload)})
+    return Bounded(with_record(members, reply), reply)
+
+
+def _what_repeats(slots: list[Slot], structured: Json) -> tuple[bytes, frozenset[int]] | None:
+    """The text that says the same as the structured data, and where it stands."""
+    plain = [index for index, slot in enumerate(slots) if slot.is_plain]
+    together = repeats([slots[index].text for index in plain], structured)
+    if together is not None:
+        # Of several blocks one takes the place of all: what else they carry would be lost.
+        is_bare = len(plain) == 1 or all((open_object(slots[at].raw) or {}).keys() <= _BARE for at in plain)
+        return (together, frozenset(plain)) if is_bare else None
+    if len(plain) > 1:
+        heaviest = max(plain, key=lambda index: len(slots[index].text))
+        alone = repeats([slots[heaviest].text], structured)
+        return None if alone is None else (alone, frozenset((heaviest,)))
+    return None
+
+
+def _replace_content(members: dict[str, Json], slots: list[Slot], choice: Choice, reply: Reply) -> None:
+    payload = shown = text_block(reply.payload)
+    content: list[Json] = []
+    later: list[Json] = []
+    placed = False
+    for index, slot in enumerate(slots):
+        is_held = index in choice.held
+        if slot.member == "content":
+            if is_held and not placed:
+                shown = slot.with_text(quoted(reply.payload)) if len(choice.held) == 1 else payload
+                content.append(shown)
+                placed = True
+            elif not is_held:
+                content.append(slot.raw)
+        elif slot.member == "structuredContent" and not is_held:
+            later.append(text_block(slot.text.decode("utf-8", "replace")))
+        elif is_held:
+            members.pop(slot.member, None)
+    if not placed:
+        content.insert(0, payload)
+    # Structured data is what some clients show instead of the text: beside a reduced answer it would hide the notice.
+    members.pop("structuredContent", None)
+    reply.record["payloadBlock"] = 1 + content.index(shown)
+    members["content"] = close_list([text_block(reply.notice), *content, *later])
+
+
+# Resources, prompts, tasks
+
+
+def _bound_listed(
+    members: dict[str, Json],
+    name: str,
+    make_slot: Callable[[Json], Slot],
+    write: Callable[[Slot, str], Json],
+    rule: ToolRule,
+    hold: Hold,
+) -> Bounded | None:
+    values = open_list(members[name])
+    if values is None:
+        return None  # the last look finds it
+    slots = [make_slot(raw) for raw in values]
+    choice = choose(slots, rule.policy)
+    reply = choice and hold(choice.document, choice.policy)
+    if choice is None or reply is None:
+        return None
+    first = min(choice.held)
+    # Nothing of the upstream's stands before the notice: where something would, the notice stands alone before it.
+    shown = reply.text if first == 0 else reply.payload
+    written = [
+        write(slot, shown) if index == first else slot.raw
+        for index, slot in enumerate(slots)
+        if index == first or index not in choice.held
+    ]
+    if first > 0:
+        written.insert(0, write(slots[first], reply.notice))
+    members[name] = close_list(written)
+    return Bounded(with_record(members, reply), reply)
+
+
+def _as_resource(slot: Slot, text: str) -> bytes:
+    members = open_object(slot.raw) or {}
+    if members.pop("blob", None) is not None:
+        members["mimeType"] = b'"text/plain"'
+    return close_object({**members, "text": quoted(text)})
+
+
+def _as_message(slot: Slot, text: str) -> bytes:
+    return with_member(slot.raw, "content", text_block(text))
+
+
+def _bound_task(members: dict[str, Json], rule: ToolRule, hold: Hold) -> Bounded | None:
+    """A task that has ended carries its result or its error inside (tasks extension of 2026-07-28)."""
+    bounded: Bounded | None = None
+    for name, bound in (("result", bound_result), ("error", bound_error)):
+        inner = members.get(name, b"")
+        found = bound(inner, rule, hold) if inner[:1] == b"{" else None
+        if found is not None:
+            members[name] = found.raw
+            bounded = Bounded(close_object(members), found.reply)
+    return bounded
+
+
+def bound_error(raw: Json, rule: ToolRule, hold: Hold, beside: Json = b"") -> Bounded | None:
+    """A JSON-RPC error: servers put whole traces into its message or its data. `beside`: a result that should not
+    stand there at all."""
+    try:
+        bounded = _bound_error(raw, rule, hold, beside)
+        members = open_object(bounded.raw if bounded else raw) or {}
+        rest = sum(
+            len(name) + len(value) for name, value in members.items() if name not in ("message", "data")
+        )
+        if rest <= LIGHT_BYTES:
+            return bounded
+    except Exception:  # noqa: BLE001, S110  # the boundary of one answer, as above
+        pass
+    reply = hold(bytes(raw), rule.policy)
+    return reply and Bounded(encode({"code": -32603, "message": clean(reply.text)}), reply)
+
+
+def _bound_error(raw: Json, rule: ToolRule, hold: Hold, beside: Json) -> Bounded | None:
+    members = open_object(raw) or {"message": raw}
+    if beside and beside != b"null":
+        members["result"] = beside
+    message = members.get("message", b"")
+    text = text_of(message) if message[:1] == b'"' else bytes(message)
+    slots = [Slot("message", False, message, text)]
+    slots += [
+        Slot(name, False, value, text_of(value) if value[:1] == b'"' else bytes(value))
+        for name, value in members.items()
+        if name not in ("message", "code")
+    ]
+    choice = choose(slots, rule.policy)
+    reply = choice and hold(choice.document, choice.policy)
+    if choice is None or reply is None:
+        return None
+    for index in choice.held:
+        members.pop(slots[index].member)
+    if 0 in choice.held:
+        members = {"message": quoted(reply.text), **members}
+    else:
+        members["data"] = quoted(reply.text)
+    return Bounded(close_object(members), reply)
+
+
+def _bound_scalar(raw: Json, policy: Policy, hold: Hold) -> Bounded | None:
+    """Where an object should stand there is a bare value: as a text, it can at least be read on."""
+    reply = hold(text_of(raw) if raw[:1] == b'"' else bytes(raw), policy)
+    if reply is None:
+        return None
+    return Bounded(as_tool_result(reply), reply)

@@ -1,0 +1,81 @@
+"""What holds for one tool, and where it is looked up."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from brimgate.engine.policy import Policy
+
+if TYPE_CHECKING:
+    from brimgate.engine.wording import Wording
+
+OutputSchema = Literal["drop", "relax", "keep"]
+Words = Callable[[bytes, Callable[[dict[str, Any]], None]], "Wording"]
+"""How the answer to a call is worded, given its arguments and whom to tell of trouble, in the fields of a log line."""
+DEFAULT_TTL_SECONDS: Final = 600
+_MAX_REMEMBERED: Final = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRule:
+    policy: Policy = field(default_factory=Policy)
+    enabled: bool = True
+    """False: answers pass as they are, whatever their size (the one-line rollback)."""
+    rollout_percent: int = 100
+    """Of all calls, chosen by what they ask, so that the same call always fares alike."""
+    output_schema: OutputSchema = "drop"
+    annotate: bool = False
+    """Put the budget record also on answers that go out as they came."""
+    hidden: bool = False
+    max_description_chars: int = 0
+    """Longer descriptions are cut in the list of tools; 0 leaves them."""
+    words: Words | None = None
+    """Of a pack that knows the tool."""
+
+    @property
+    def reads_everything(self) -> bool:
+        """Whether even a small answer must be looked at."""
+        return self.annotate or self.policy.compact
+
+    def wording(
+        self, arguments: bytes = b"", on_trouble: Callable[[dict[str, Any]], None] = lambda _: None
+    ) -> "Wording | None":
+        return self.words(arguments, on_trouble) if self.words is not None else None
+
+    def protects(self, tool: str, arguments: bytes) -> bool:
+        """Whether a call is among those that are protected."""
+        if not self.enabled or self.rollout_percent >= 100:
+            return self.enabled
+        drawn = blake2b(tool.encode() + b"\0" + arguments, digest_size=4).digest()
+        return int.from_bytes(drawn, "big") % 100 < self.rollout_percent
+
+    def may_be_large(self, raw: bytes | bytearray) -> bool:
+        """Whether an answer might be over its budget; what surely is not need not be opened."""
+        policy = self.policy
+        least = min(policy.text_threshold, policy.list_threshold, policy.object_threshold)
+        return len(raw) > 3 * least or policy.estimator.bound_of(raw) > least
+
+
+class Rules:
+    """The rules in force. A change of configuration makes a new one; calls under way keep theirs."""
+
+    def __init__(
+        self,
+        resolve: Callable[[str], ToolRule] = lambda _: ToolRule(),
+        *,
+        read_tool: str = "brimgate_read",
+        ttl_seconds: int = DEFAULT_TTL_SECONDS,
+    ) -> None:
+        self.read_tool = read_tool
+        self.ttl_seconds = ttl_seconds
+        self._resolve = resolve
+        self._known: dict[str, ToolRule] = {}
+
+    def of(self, tool: str) -> ToolRule:
+        rule = self._known.get(tool)
+        if rule is None:
+            rule = self._resolve(tool)
+            if len(self._known) < _MAX_REMEMBERED:  # names come from outside
+                self._known[tool] = rule
+        return rule

@@ -1,0 +1,424 @@
+"""One client and one upstream, without I/O: a line from either side in, actions out.
+
+Everything passes as the bytes it came in, except what the table in the design names: lists of tools, the
+capability to have them, calls of our own tool, and answers over their budget.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from brimgate.relay import message as rpc
+from brimgate.relay.actions import (
+    Action,
+    Greeted,
+    Line,
+    Note,
+    ToClient,
+    ToUpstream,
+    Wait,
+    Work,
+    at_once,
+    settled,
+)
+from brimgate.relay.bounding import Bounding
+from brimgate.relay.calls import Call, WaitingCalls
+from brimgate.relay.catalog import Catalog
+from brimgate.relay.greeting import Greeting
+from brimgate.relay.message import NOTHING, Garbage, Message, Opaque
+from brimgate.relay.rules import Rules
+
+if TYPE_CHECKING:
+    from brimgate.protection import Protection
+    from brimgate.store.fillings import Handover
+
+MEASURED: Final = frozenset(("tools/call", "resources/read", "prompts/get", "tasks/result", "tasks/get"))
+_TOO_DEEP: Final = "maximum recursion depth"
+_GREETINGS: Final = frozenset(("initialize", "server/discover"))
+
+
+class _CallParams(msgspec.Struct):
+    name: str = ""
+    arguments: msgspec.Raw = NOTHING
+
+
+class _ListParams(msgspec.Struct):
+    cursor: str | None = None
+
+
+class _CancelParams(msgspec.Struct):
+    requestId: msgspec.Raw = NOTHING  # noqa: N815  # as on the wire
+
+
+_call_params: Final = msgspec.json.Decoder(_CallParams)
+_list_params: Final = msgspec.json.Decoder(_ListParams)
+_cancel_params: Final = msgspec.json.Decoder(_CancelParams)
+
+
+class Session:
+    def __init__(
+        self,
+        rules: Rules,
+        protection: "Callable[[], Protection]",
+        clock: Callable[[], float],
+        *,
+        upstream: str = "upstream",
+        principal: str = "local",
+        catalog: Catalog | None = None,
+        defers_work: bool = False,
+        handover: "Handover | None" = None,
+    ) -> None:
+        """`catalog`: shared, where several sessions see the same tools. `defers_work`: long work is left to the driver.
+        `handover`: where an upstream in our own process leaves lists that are fetched as they are read."""
+        self.rules = rules
+        """Exchange it to change the rules: calls under way keep those they began with."""
+        self._catalog = Catalog() if catalog is None else catalog
+        self._bounding = Bounding(self._catalog, protection, clock, upstream, principal, handover)
+        self._defers_work = defers_work
+        self._calls = WaitingCalls()
+        self._greeting = Greeting()
+        self._held_back: list[ToUpstream] = []
+        """What the client sent while a restarted upstream is being greeted."""
+        self._clash_told = False
+
+    @property
+    def is_greeting(self) -> bool:
+        """A restarted upstream has not answered the handshake yet."""
+        return self._greeting.is_under_way
+
+    @property
+    def pending_calls(self) -> int:
+        return self._calls.count
+
+    def is_waiting_for(self, key: bytes) -> bool:
+        return key in self._calls
+
+    # From the client
+
+    def from_client(self, line: Line) -> list[Action]:
+        return self._finish(self.hold_back(self._from_client(line)))
+
+    def _from_client(self, line: Line) -> list[Action]:
+        message = rpc.read(line)
+        if isinstance(message, Message):
+            return self._route(message, line)
+        if isinstance(message, list):
+            return self._batch_from_client(message, line)
+        if isinstance(message, Garbage):
+            return self._odd_from_client(line) if line.strip() else []
+        return [ToUpstream(line)]
+
+    def _finish(self, actions: list[Action]) -> list[Action]:
+        return actions if self._defers_work else settled(actions)
+
+    def _odd_from_client(self, line: Line) -> list[Action]:
+        """What strict JSON refuses goes on as it came, if it goes on; where it goes is read off a strict copy."""
+        strict = rpc.read_leniently(line)
+        message = rpc.read(strict) if strict is not None else None
+        actions: list[Action] = [ToUpstream(line, bool(rpc.guess_id(line)))]
+        if strict is not None and isinstance(message, Message):
+            actions = self._route(message, strict)
+        elif strict is not None and isinstance(message, list):
+            actions = self._batch_from_client(message, strict)
+        return [_as_it_came(action, strict, line) for action in actions]
+
+    def _route(self, message: Message, line: Line) -> list[Action]:
+        """Where a message of the client goes."""
+        method = message.method
+        if not method or message.id is NOTHING:
+            self._note_notification(message, line)
+            return [ToUpstream(line)]
+        call = Call(message.key, method, self.rules)
+        if method == "tools/call":
+            params = _decode(_call_params, message.params)
+            name: str = params.name if params else ""
+            if name == self.rules.read_tool and self._reads_here(params.arguments):
+                return self._bounding.read(message, params.arguments, self.rules)
+            rule = self.rules.of(name)
+            if rule.hidden:
+                return [ToClient(rpc.failure(message.key, rpc.INVALID_PARAMS, f"Unknown tool: {name[:100]}"))]
+            arguments = params.arguments if params else NOTHING
+            protected = rule.protects(name, bytes(arguments))
+            modern = rpc.is_modern(message.params)
+            asked = bytes(arguments) if rule.words is not None else b""
+            call = Call(
+                message.key, method, self.rules, name, modern=modern, protected=protected, arguments=asked
+            )
+        elif method in MEASURED:
+            protected, modern = self.rules.of(method).enabled, rpc.is_modern(message.params)
+            call = Call(message.key, method, self.rules, method, modern=modern, protected=protected)
+        elif method == "tools/list":
+            modern = rpc.is_modern(message.params)
+            if not self._catalog.has_tools:
+                own = self._catalog.own_list(self.rules, modern=modern)
+                return [ToClient(rpc.answer(message.key, own))]
+            params = _decode(_list_params, message.params)
+            call = Call(
+                message.key,
+                method,
+                self.rules,
+                modern=modern,
+                first_page=params is None or params.cursor is None,
+            )
+        elif method in _GREETINGS:
+            call = Call(message.key, method, self.rules, line=line)
+        self._calls.add(call)
+        return [ToUpstream(line, True)]
+
+    def _reads_here(self, arguments: msgspec.Raw) -> bool:
+        """Whether it is for us to read on: where the upstream is a Brimgate too, a cursor that is not ours is its own."""
+        return not self._catalog.is_chained or self._bounding.holds(arguments)
+
+    def _note_notification(self, message: Message, line: Line) -> None:
+        if message.method == "notifications/initialized":
+            self._greeting.confirmation = line
+        elif message.method == "notifications/cancelled":
+            params = _decode(_cancel_params, message.params)
+            if params is not None:
+                self._calls.take(bytes(params.requestId))
+
+    def _batch_from_client(self, elements: list[msgspec.Raw], line: Line) -> list[Action]:
+        """The messages of a batch, one by one; it stays as it came unless some of it is for us."""
+        onward: list[bytes] = []
+        answers: list[bytes] = []
+        notes: list[Action] = []
+        expects = False
+        for element in elements:
+            raw = bytes(element)
+            message = rpc.read(raw)
+            actions = self._route(message, raw) if isinstance(message, Message) else [ToUpstream(raw)]
+            for action in at_once(actions):
+                if isinstance(action, ToUpstream):
+                    onward.append(raw)
+                    expects = expects or action.expects_answer
+                elif isinstance(action, ToClient):
+                    answers.append(bytes(action.data))
+                else:
+                    notes.append(action)
+        if not answers:
+            return [ToUpstream(line, expects)]
+        given: list[Action] = [*notes, ToClient(b"[" + b",".join(answers) + b"]")]
+        return [ToUpstream(b"[" + b",".join(onward) + b"]", expects), *given] if onward else given
+
+    # From the upstream
+
+    def from_upstream(self, line: Line) -> list[Action]:
+        return self._finish(self._read_from_upstream(line))
+
+    def _read_from_upstream(self, line: Line) -> list[Action]:
+        message = rpc.read(line)
+        if isinstance(message, Message):
+            return self._from_upstream(message, line)
+        if isinstance(message, list):
+            return self._batch_from_upstream(message, line)
+        if isinstance(message, Opaque):
+            return [ToClient(line)]
+        return self._from_odd_upstream(line, message.reason)
+
+    def _from_upstream(self, message: Message, line: Line) -> list[Action]:
+        if message.method:
+            is_task = message.method == "notifications/tasks"
+            return self._bounding.task_note(message, self.rules, line) if is_task else [ToClient(line)]
+        call = self._calls.take(message.key)
+        if call is None:
+            return self._unknown_answer(message, line)
+        if message.has_error:
+            return self._failed(message, call, line)
+        if call.method in MEASURED:
+            if (begun := self._bounding.begun_list(message, call)) is not None:
+                return begun
+            if not call.protected:
+                return [ToClient(line)]
+            return self._bounding.result(
+                message, call.rules, call.tool, line, modern=call.modern, arguments=call.arguments
+            )
+        if call.method == "tools/list":
+            return self._listed(message, call, line)
+        if call.method in _GREETINGS:
+            return self._greeted_by_upstream(message, call, line)
+        return [ToClient(line)]
+
+    def _failed(self, message: Message, call: Call, line: Line) -> list[Action]:
+        error = rpc.read_error(memoryview(message.error)) if call.method == "tools/list" else None
+        if error is not None and error.code == rpc.METHOD_NOT_FOUND:
+            # A server without tools that nobody asked for its capabilities.
+            own = self._catalog.own_list(call.rules, modern=call.modern)
+            return [ToClient(rpc.answer(message.key, own))]
+        if not call.protected:
+            return [ToClient(line)]
+        return self._bounding.error(message, call.rules, call.tool or call.method, line)
+
+    def _unknown_answer(self, message: Message, line: Line) -> list[Action]:
+        if self._greeting.is_answer(message.key):
+            return self._revived(message)
+        tool = ""
+        if not self.rules.of(tool).may_be_large(line):
+            return [ToClient(line)]
+        if message.has_error:
+            return self._bounding.error(message, self.rules, tool, line)
+        from brimgate.relay.results import looks_like_answer
+
+        if message.result is not NOTHING and looks_like_answer(memoryview(message.result)):
+            return self._bounding.result(message, self.rules, tool, line)
+        return [ToClient(line)]
+
+    def _listed(self, message: Message, call: Call, line: Line) -> list[Action]:
+        written = self._catalog.rewrite_list(
+            memoryview(message.result), call.rules, first_page=call.first_page
+        )
+        if written is None:
+            return [ToClient(line)]
+        notes: list[Action] = []
+        if self._catalog.clash_seen and not self._clash_told:
+            self._clash_told = True
+            what = f"the upstream has a tool named {call.rules.read_tool} too: ours is used; read_tool renames it"
+            notes.append(Note("tool_name_clash", {"tool": call.rules.read_tool, "hint": what}, "warning"))
+        return [*notes, ToClient(rpc.answer(message.key, written))]
+
+    def _greeted_by_upstream(self, message: Message, call: Call, line: Line) -> list[Action]:
+        if call.method == "initialize":
+            self._greeting.request = call.line
+        written = self._catalog.rewrite_capabilities(memoryview(message.result))
+        return [ToClient(line if written is None else rpc.answer(message.key, written))]
+
+    def _batch_from_upstream(self, elements: list[msgspec.Raw], line: Line) -> list[Action]:
+        notes: list[Action] = []
+        written: list[bytes] = []
+        for element in elements:
+            raw = bytes(element)
+            message = rpc.read(raw)
+            actions = self._from_upstream(message, raw) if isinstance(message, Message) else [ToClient(raw)]
+            for action in at_once(actions):
+                if isinstance(action, ToClient):
+                    written.append(bytes(action.data))
+                else:
+                    notes.append(action)
+        if written == [bytes(element) for element in elements]:
+            return [*notes, ToClient(line)]
+        return [*notes, ToClient(b"[" + b",".join(written) + b"]")]
+
+    def _from_odd_upstream(self, line: Line, reason: str) -> list[Action]:
+        """What strict JSON refuses: a message all the same if clients might read it, else garbage."""
+        if not line.strip():
+            return []
+        strict = rpc.read_leniently(line)
+        if strict is not None:
+            if not self.rules.of("").may_be_large(line):
+                self._forget(strict)
+                return [ToClient(line)]
+            return [_as_it_came(action, strict, line) for action in self._read_from_upstream(strict)]
+        call = self._calls.take(rpc.guess_id(line)) if line.lstrip()[:1] == b"{" else None
+        if call is not None and call.method not in MEASURED and reason.startswith(_TOO_DEEP):
+            return [ToClient(line)]
+        if call is not None:
+            return self._bounding.unreadable(call, line, reason)
+        return [Note("garbage", {"bytes": len(line), "reason": reason[:200]}, "warning")]
+
+    def _forget(self, strict: bytes) -> None:
+        message = rpc.read(strict)
+        if isinstance(message, Message) and not message.method:
+            self._calls.take(message.key)
+
+    # When the upstream is in trouble
+
+    def refuse_answer(self, beginning: bytes, max_bytes: int) -> list[Action]:
+        """An answer went over the cap of bytes: whoever waits for it is told, or all who wait if it does not say."""
+        key = rpc.guess_id(beginning)
+        keys = [key] if key in self._calls else [call.id for call in self._calls]
+        text = f"the upstream's answer is larger than max_result_bytes ({max_bytes:,}): ask it for less, or raise that"
+        return [
+            Note("answer_too_large", {"max_bytes": max_bytes}, "error"),
+            *(ToClient(self._give_up(key, text), is_ours=True) for key in keys),
+        ]
+
+    def fail_pending(self, reason: str, but: Sequence[Line] = ()) -> list[Action]:
+        """Nobody will answer any more, but for those that have not been sent yet."""
+        self._greeting.is_under_way = False
+        self._held_back.clear()
+        unsent = {request.key for line in but for request in _requests(line)}
+        return [
+            ToClient(self._give_up(call.id, reason), is_ours=True)
+            for call in self._calls
+            if call.id not in unsent
+        ]
+
+    def is_greeting_of_client(self, line: Line) -> bool:
+        """The client greets the upstream itself: it needs no other greeting."""
+        return any(request.method == "initialize" for request in _requests(line))
+
+    def fail(self, line: Line, reason: str) -> list[Action]:
+        """What a request gets that could not be sent."""
+        answers = [self._give_up(request.key, reason) for request in _requests(line)]
+        if not answers:
+            return self.give_up_on(line, reason) if isinstance(rpc.read(line), Garbage) else []
+        is_batch = line.lstrip()[:1] == b"["
+        return [ToClient(b"[" + b",".join(answers) + b"]" if is_batch else answers[0], is_ours=True)]
+
+    def give_up_on(self, line: Line, reason: str) -> list[Action]:
+        """What the caller gets whose answer could not be handled."""
+        key = rpc.guess_id(line)
+        return [ToClient(self._give_up(key, reason), is_ours=True)] if key else []
+
+    def _give_up(self, key: bytes, reason: str) -> bytes:
+        call = self._calls.take(key)
+        return rpc.failure(call.id if call else key, rpc.UPSTREAM_GONE, reason)
+
+    def prime(self, request: Line) -> None:
+        """Greet the upstream with this, whenever it is started, before anything else reaches it."""
+        self._greeting.request = request
+
+    def revive(self) -> list[Action]:
+        """The upstream was started again: greet it as the client did, before anything else reaches it."""
+        greeting = self._greeting.begin()
+        return [] if greeting is None else [ToUpstream(greeting)]
+
+    def _revived(self, message: Message) -> list[Action]:
+        held, self._held_back = self._held_back, []
+        self._greeting.is_under_way = False
+        if message.has_error:
+            text = "the upstream was started and refuses the handshake"
+            return [Greeted(b""), *(action for sent in held for action in self.fail(sent.data, text))]
+        confirmation = self._greeting.confirmation
+        return [Greeted(bytes(message.result)), *([ToUpstream(confirmation)] if confirmation else []), *held]
+
+    def hold_back(self, actions: list[Action]) -> list[Action]:
+        """All but what must wait until a restarted upstream has been greeted."""
+        if not self._greeting.is_under_way:
+            return actions
+        self._held_back += [action for action in actions if isinstance(action, ToUpstream)]
+        return [action for action in actions if not isinstance(action, ToUpstream)]
+
+
+def _requests(line: Line) -> list[Message]:
+    """The requests of a line, be it a batch or something that strict readers refuse."""
+    read = rpc.read(line)
+    if isinstance(read, Garbage) and (strict := rpc.read_leniently(line)) is not None:
+        read = rpc.read(strict)
+    one_by_one = [rpc.read(bytes(raw)) for raw in read] if isinstance(read, list) else [read]
+    return [message for message in one_by_one if isinstance(message, Message) and message.is_request]
+
+
+def _as_it_came(action: Action, strict: Line | None, line: Line) -> Action:
+    """The original instead of its strict copy, where nothing was changed."""
+    if isinstance(action, ToUpstream) and action.data is strict:
+        return action._replace(data=line)
+    if isinstance(action, ToClient) and action.data is strict:
+        return ToClient(line)
+    if isinstance(action, Work):
+        run = action.run
+        return Work(lambda: [_as_it_came(done, strict, line) for done in run()], action.size)
+    if isinstance(action, Wait):
+        then = action.then
+        return action._replace(then=lambda: [_as_it_came(done, strict, line) for done in then()])
+    return action
+
+
+def _decode(decoder: Any, raw: msgspec.Raw) -> Any:
+    """Parameters of the shape we know, else None: wrong ones are the upstream's to refuse."""
+    if raw is NOTHING:
+        return None
+    try:
+        return decoder.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None

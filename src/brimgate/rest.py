@@ -1,0 +1,72 @@
+"""The same protection in front of a REST API: `app.add_middleware(BrimgateMiddleware)` for any ASGI application."""
+
+import time
+from collections.abc import Callable, Mapping
+
+from brimgate.config import Config, Override
+from brimgate.config.endpoints import endpoint_rules, rules_by_path
+from brimgate.engine.policy import Policy
+from brimgate.front.rest import Decision, ParameterNames, ProtectedApp, Resolve
+from brimgate.front.rest.answering import App, Scope
+from brimgate.front.rest.decision import log_decision
+from brimgate.front.rest.headers import credentials_digest
+from brimgate.front.rest.middleware import MAX_BYTES
+from brimgate.protection import DEFAULT_TTL_SECONDS, Protection, process_ring
+from brimgate.relay.rules import ToolRule
+from brimgate.store import MemoryStore, SnapshotStore
+
+__all__ = [
+    "BrimgateMiddleware",
+    "Config",
+    "Decision",
+    "Override",
+    "ParameterNames",
+    "Policy",
+    "make_endpoint_rules",
+]
+
+
+class BrimgateMiddleware(ProtectedApp):
+    """Keeps what a REST API answers within its budget. Add it last, so that it stands outermost and sees what goes out."""
+
+    def __init__(
+        self,
+        app: App,
+        policy: Policy | Config | None = None,
+        *,
+        endpoints: Mapping[str, Override] | None = None,
+        details: Mapping[str, str] | None = None,
+        store: SnapshotStore | None = None,
+        principal: Callable[[Scope], str] = credentials_digest,
+        clock: Callable[[], float] = time.time,
+        names: ParameterNames | None = None,
+        max_bytes: int = MAX_BYTES,
+        report: Callable[[Decision], None] = log_decision,
+    ) -> None:
+        """`endpoints`: what holds for some paths only; `*` is anything, `{name}` one segment, the later match wins.
+        `details`: where one item of a list is found, such as {"/listings": "/listings/{id}"}."""
+        ttl = DEFAULT_TTL_SECONDS
+        if isinstance(policy, Config):
+            ttl = policy.context_protection.cursor_ttl_seconds
+        super().__init__(
+            app,
+            make_endpoint_rules(policy, endpoints),
+            Protection(Policy(), process_ring(), store or MemoryStore(), ttl),
+            details=details,
+            names=names,
+            principal=principal,
+            clock=clock,
+            max_bytes=max_bytes,
+            report=report,
+        )
+
+
+def make_endpoint_rules(
+    policy: Policy | Config | None, endpoints: Mapping[str, Override] | None = None
+) -> Resolve:
+    """The rule for each path. What cannot be is refused now, not at the first request."""
+    if isinstance(policy, Config):
+        if endpoints:
+            raise ValueError("a Config says what holds for each endpoint: pass it or endpoints, not both")
+        return endpoint_rules(policy)
+    return rules_by_path(ToolRule(policy or Policy()), (endpoints or {}).items())

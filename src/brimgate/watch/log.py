@@ -1,0 +1,76 @@
+"""The log: one line per event on stderr, for people or for programs. stdout belongs to the protocol.
+
+It never stops what it reports on: where nobody reads stderr, lines are left out and counted.
+"""
+
+import json
+import os
+import select
+import sys
+import time
+from typing import Any, Final, Literal
+
+LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
+LogFormat = Literal["text", "json"]
+_MAX_LINE_BYTES: Final = 4_096
+"""What a pipe that can be written to takes at once without blocking (PIPE_BUF)."""
+_CONTROL: Final = {
+    code: f"\\x{code:02x}" for code in (*range(0x20), 0x7F, *range(0x80, 0xA0)) if code != 0x09
+}
+
+
+class Log:
+    def __init__(self, level: str = "info", form: LogFormat = "text", descriptor: int = 2) -> None:
+        self.level = LEVELS[level.lower()]
+        self.form: LogFormat = form
+        self._descriptor = descriptor
+        self._left_out = 0
+
+    def write(self, event: str, fields: dict[str, Any] | None = None, level: str = "info") -> None:
+        if LEVELS[level] >= self.level:
+            self._send(self._line(event, fields or {}, level))
+
+    def pass_on(self, source: str, text: str) -> None:
+        """A line of somebody else's, with its origin before it; control characters cannot forge a line of ours."""
+        if self.form == "json":
+            self._send(self._line("upstream_stderr", {"upstream": source, "text": text}, "info"))
+        else:
+            self._send(f"[{source}] {text.translate(_CONTROL)}")
+
+    def _line(self, event: str, fields: dict[str, Any], level: str) -> str:
+        if self.form == "json":
+            moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime()) + "Z"
+            return json.dumps({"time": moment, "level": level.upper(), "event": event} | fields, default=str)
+        told = " ".join(f"{name}={_readable(value)}" for name, value in fields.items())
+        return f"brimgate: {level.upper()} {event} {told}".rstrip().translate(_CONTROL)
+
+    def _send(self, line: str) -> None:
+        data = line.encode("utf-8", "replace")
+        if len(data) >= _MAX_LINE_BYTES:
+            data = data[: _MAX_LINE_BYTES - 8].decode("utf-8", "ignore").encode() + "…".encode()
+        if self._left_out and self._can_write():
+            left, self._left_out = self._left_out, 0
+            data = f"brimgate: {left} lines left out, nobody read them\n".encode() + data
+            data = data[: _MAX_LINE_BYTES - 1]
+        if not self._can_write():
+            self._left_out += 1
+            return
+        try:
+            os.write(self._descriptor, data + b"\n")
+        except OSError:
+            self._left_out += 1
+
+    def _can_write(self) -> bool:
+        if sys.platform == "win32":
+            return True  # a pipe cannot be asked there
+        try:
+            poll = select.poll()
+            poll.register(self._descriptor, select.POLLOUT)
+            return any(event & select.POLLOUT for _, event in poll.poll(0))
+        except OSError:
+            return False
+
+
+def _readable(value: Any) -> str:
+    text = str(value)
+    return json.dumps(text, ensure_ascii=False) if " " in text or not text else text

@@ -1,0 +1,228 @@
+"""Pipes on an event loop: non-blocking where the system has that, a thread where it has not.
+
+A loop cannot wait for a Windows pipe that was opened by someone else, nor for a regular file anywhere.
+"""
+
+import asyncio
+import os
+import stat
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any, Final
+
+READ_BYTES: Final = 262_144
+_JOINED_BYTES: Final = 65_536
+"""Up to here one copy is cheaper than a second call of the system."""
+
+
+async def read_pipe(
+    file: Any, on_data: Callable[[bytes], None], on_end: Callable[[], None]
+) -> "PipeReader | ThreadReader":
+    """Begin to read a file object; `on_end` is called once, when nothing more will come."""
+    loop = asyncio.get_running_loop()
+    if not _can_be_waited_for(file.fileno()):
+        return ThreadReader(loop, file, on_data, on_end)
+    _, reader = await loop.connect_read_pipe(lambda: PipeReader(on_data, on_end), _lent(file, loop))
+    return reader
+
+
+async def write_pipe(file: Any, on_lost: Callable[[], None]) -> "PipeWriter | ThreadWriter":
+    loop = asyncio.get_running_loop()
+    if not _can_be_waited_for(file.fileno()):
+        return ThreadWriter(loop, file, on_lost)
+    _, writer = await loop.connect_write_pipe(lambda: PipeWriter(on_lost), _lent(file, loop))
+    return writer
+
+
+def _can_be_waited_for(descriptor: int) -> bool:
+    if sys.platform == "win32":
+        return False
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
+
+
+class _Lent:
+    """A descriptor that its loop closes."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def close(self) -> None:
+        """The loop has done it."""
+
+
+def _lent(file: Any, loop: asyncio.AbstractEventLoop) -> Any:
+    """uvloop closes a descriptor, and then the file once more: by then a thread may have opened another of this number."""
+    if not type(loop).__module__.startswith("uvloop"):
+        return file
+    lent = _Lent(os.dup(file.fileno()))
+    file.close()
+    return lent
+
+
+class PipeReader(asyncio.Protocol):
+    def __init__(self, on_data: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
+        self._on_data = on_data
+        self._on_end = on_end
+        self._transport: asyncio.ReadTransport | None = None
+        self.is_paused = False
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._on_data(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        self._on_end()
+
+    def pause(self) -> None:
+        self.is_paused = True
+        if self._transport is not None:
+            self._transport.pause_reading()
+
+    def resume(self) -> None:
+        self.is_paused = False
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.resume_reading()
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
+
+
+class PipeWriter(asyncio.BaseProtocol):
+    """Knows when what it was given has gone out, and whether the other side still reads."""
+
+    def __init__(self, on_lost: Callable[[], None]) -> None:
+        self._on_lost = on_lost
+        self._transport: asyncio.WriteTransport | None = None
+        self.on_pressure: Callable[[bool], None] = lambda _: None
+        """Told True when the other side does not keep up, False when it does again."""
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+        transport.set_write_buffer_limits(high=1 << 20, low=0)
+
+    def pause_writing(self) -> None:
+        self.on_pressure(True)
+
+    def resume_writing(self) -> None:
+        self.on_pressure(False)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        self._on_lost()
+
+    @property
+    def pending_bytes(self) -> int:
+        return self._transport.get_write_buffer_size() if self._transport is not None else 0
+
+    def write_line(self, line: bytes | bytearray) -> None:
+        if self._transport is None:
+            return
+        if len(line) <= _JOINED_BYTES:
+            self._transport.write(line + b"\n")
+        else:
+            self._transport.write(line)
+            self._transport.write(b"\n")
+
+    def close(self) -> None:
+        """Send what is still waiting, then end."""
+        if self._transport is not None:
+            self._transport.close()
+
+
+class ThreadReader:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        file: Any,
+        on_data: Callable[[bytes], None],
+        on_end: Callable[[], None],
+    ) -> None:
+        self._loop, self._file = loop, file
+        self._on_data, self._on_end = on_data, on_end
+        self._may_read = threading.Event()
+        self._may_read.set()
+        threading.Thread(target=self._run, name="brimgate-read", daemon=True).start()
+
+    def _run(self) -> None:
+        descriptor = self._file.fileno()
+        try:
+            while self._may_read.wait() and (data := os.read(descriptor, READ_BYTES)):
+                self._loop.call_soon_threadsafe(self._on_data, data)
+        except OSError:
+            pass
+        finally:
+            _call_if_open(self._loop, self._on_end)
+
+    @property
+    def is_paused(self) -> bool:
+        return not self._may_read.is_set()
+
+    def pause(self) -> None:
+        self._may_read.clear()
+
+    def resume(self) -> None:
+        self._may_read.set()
+
+    def close(self) -> None:
+        """The thread ends with its file or with the process: a blocking read cannot be called off."""
+
+
+class ThreadWriter:
+    """Writes in order in a thread of its own, so that a slow reader never stops the loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, file: Any, on_lost: Callable[[], None]) -> None:
+        import queue
+
+        self._loop, self._file, self._on_lost = loop, file, on_lost
+        self._waiting: queue.SimpleQueue[bytes | bytearray | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self.pending_bytes = 0
+        self._pressed = False
+        self.on_pressure: Callable[[bool], None] = lambda _: None
+        self._thread = threading.Thread(target=self._run, name="brimgate-write", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            while (data := self._waiting.get()) is not None:
+                view = memoryview(data)
+                while view:
+                    view = view[os.write(self._file.fileno(), view[:READ_BYTES]) :]
+                self._count(-len(data))
+        except OSError:
+            pass
+        finally:
+            self._file.close()
+            _call_if_open(self._loop, self._on_lost)
+
+    def _count(self, change: int) -> None:
+        with self._lock:
+            self.pending_bytes += change
+            pressed = self.pending_bytes > 1 << 20
+        if pressed != self._pressed:
+            self._pressed = pressed
+            _call_if_open(self._loop, self.on_pressure, pressed)
+
+    def write_line(self, line: bytes | bytearray) -> None:
+        data = line + b"\n"
+        self._count(len(data))
+        self._waiting.put(data)
+
+    def close(self) -> None:
+        self._waiting.put(None)
+
+
+def _call_if_open(loop: asyncio.AbstractEventLoop, callback: Callable[..., None], *arguments: object) -> None:
+    try:
+        loop.call_soon_threadsafe(callback, *arguments)
+    except RuntimeError:
+        return  # the loop has ended before the thread: nobody is left to tell

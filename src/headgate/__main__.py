@@ -1,5 +1,0 @@
-import sys
-
-from headgate.cli import main
-
-sys.exit(main())

@@ -1,1 +1,0 @@
-"""What the tour of `headgate demo` is made of."""

@@ -1,6 +1,0 @@
-"""Every option declared once: file, environment, command line, docs and checks derive from the declarations."""
-
-from headgate.config.declarations import Config, ContextProtection, Override, Server, Upstream
-from headgate.config.loading import load, load_file, parse
-
-__all__ = ["Config", "ContextProtection", "Override", "Server", "Upstream", "load", "load_file", "parse"]

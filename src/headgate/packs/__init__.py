@@ -1,6 +1,0 @@
-"""Knowledge of one system each: how its answers read best, what of them matters, which of its tools destroy."""
-
-from headgate.packs.contract import Formatter, Pack, Sandbox, Tool
-from headgate.packs.scene import Scene
-
-__all__ = ["Formatter", "Pack", "Sandbox", "Scene", "Tool"]

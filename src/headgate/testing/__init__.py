@@ -1,5 +1,0 @@
-"""Public fakes and generated data: real shapes and sizes, deterministic, for tests and demos."""
-
-from headgate.testing.bookings import bookings
-
-__all__ = ["bookings"]
