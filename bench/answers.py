@@ -7,15 +7,15 @@ from bench.generators import hostile, samples
 from bench.report import Row
 from brimgate.engine import jsontext
 from brimgate.engine.cursor import Binding, KeyRing
+from brimgate.engine.document import Source
+from brimgate.engine.forms import FORMS, choose
 from brimgate.engine.policy import Policy
+from brimgate.engine.query import Request
 from brimgate.engine.rebuild import Rebuilder, next_on_walk
-from brimgate.engine.render import FORMS, choose
-from brimgate.engine.reply import Reply
-from brimgate.engine.request import Request
-from brimgate.engine.source import Source
-from brimgate.engine.tokens import Estimator
-from brimgate.protection import Protection
-from brimgate.store import MemoryStore
+from brimgate.engine.replies.reply import Reply
+from brimgate.engine.tokens.estimator import Estimator
+from brimgate.hold.protection import Protection
+from brimgate.hold.stores import MemoryStore
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 JSON_FILES = ("bookings_500", "github_issues", "huge_object", "kg_search", "sql_rows")

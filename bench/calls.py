@@ -12,13 +12,13 @@ from statistics import fmean, median
 from typing import Any
 
 from bench.report import Row
-from brimgate.cli.savings.metrics import Measurement, measure
-from brimgate.engine.tokens import Estimator
+from brimgate.cli.measurement import Measurement, measure
+from brimgate.engine.tokens.estimator import Estimator
+from brimgate.packs.formatter import write
 from brimgate.packs.graphiti import PACK
-from brimgate.packs.references import ids_in, shortener
 from brimgate.packs.scene import Scene
-from brimgate.packs.writing import write
-from brimgate.testing.graph import Graph
+from brimgate.packs.short_ids import ids_in, shortener
+from brimgate.sandboxes.graphiti import Graph
 
 NOW = datetime(2026, 11, 15, 10, tzinfo=UTC)
 SEEDS = (3, 14, 159)
@@ -40,7 +40,7 @@ STARTS = 15
 SERVER = (
     sys.executable,
     "-m",
-    "brimgate.testing.graph",
+    "brimgate.sandboxes.graphiti",
     "--nodes",
     "300",
     "--facts",

@@ -18,7 +18,7 @@ import yaml
 
 from bench.hostaway_mix import Account, Step, documented_session, follow_up, step_of
 from bench.report import Row
-from brimgate.engine.tokens import Estimator
+from brimgate.engine.tokens.estimator import Estimator
 from brimgate.packs.hostaway import PACK
 
 API_SECONDS = 0.1
@@ -235,7 +235,7 @@ def system(api_seconds: float) -> Iterator[tuple[Client, Client]]:
     with ExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         options = ("--listings", "80", "--reservations", "2000", "--rate-ip", "0", "--rate-account", "0")
-        sandbox = ("-m", "brimgate.testing.hostaway", "--port", "0", "--delay", str(api_seconds), *options)
+        sandbox = ("-m", "brimgate.sandboxes.hostaway", "--port", "0", "--delay", str(api_seconds), *options)
         url = _started(stack, "listening on ", *sandbox)
         clients: list[Client] = []
         for enabled in (True, False):

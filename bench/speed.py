@@ -8,9 +8,9 @@ from bench.answers import BINDING, CORPUS, NOW, policy, protection
 from bench.generators import hostile
 from bench.report import Row
 from brimgate.engine.cursor import Binding, Cursor, KeyRing
+from brimgate.engine.document import Position, Source
 from brimgate.engine.gate import Gate
-from brimgate.engine.request import Request
-from brimgate.engine.source import Position, Source
+from brimgate.engine.query import Request
 from brimgate.testing import bookings
 
 FAMILY = "claude"

@@ -10,8 +10,8 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from brimgate.engine.tokens import WHOLE_BYTES, Estimator
-from brimgate.engine.vocabularies import MAPPED_FAMILIES, count_sampled, load_mapping, load_vocabulary
+from brimgate.engine.tokens.estimator import WHOLE_BYTES, Estimator
+from brimgate.engine.tokens.vocabularies import MAPPED_FAMILIES, count_sampled, load_mapping, load_vocabulary
 from tools.fit_tokens import (
     SHARED,
     Document,

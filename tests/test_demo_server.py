@@ -20,7 +20,7 @@ class Client:
     """Lines to and from a server of its own; `meta` goes with every request."""
 
     def __init__(self, meta: Message | None = None) -> None:
-        command = [sys.executable, "-m", "brimgate.testing.demo_server"]
+        command = [sys.executable, "-m", "brimgate.sandboxes.demo"]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.meta = {"_meta": meta} if meta else {}
         self.numbers = count(1)

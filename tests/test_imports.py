@@ -28,14 +28,14 @@ def loaded_by(code: str) -> set[str]:
 
 def test_importing_the_package_and_the_engine_loads_nothing_heavy() -> None:
     assert loaded_by("import brimgate").isdisjoint({*HEAVY, "msgspec"})
-    assert loaded_by("import brimgate.engine.gate, brimgate.protection").isdisjoint(HEAVY)
+    assert loaded_by("import brimgate.engine.gate, brimgate.hold.protection").isdisjoint(HEAVY)
 
 
 def test_a_small_answer_is_passed_without_loading_anything_heavy() -> None:
     code = """
 from brimgate.engine.gate import Gate
 from brimgate.engine.policy import Policy
-from brimgate.engine.source import Source
+from brimgate.engine.document import Source
 import json
 data = json.dumps({"tasks": [{"id": n, "title": "write docs"} for n in range(40)]}).encode()
 assert Gate(Source(data), Policy(), lambda view, at: "").first() is None
@@ -47,7 +47,7 @@ def test_a_large_answer_loads_numpy_and_the_tokenizer_but_no_network_stack() -> 
     code = """
 from brimgate.engine.gate import Gate
 from brimgate.engine.policy import Policy
-from brimgate.engine.source import Source
+from brimgate.engine.document import Source
 import json
 data = json.dumps([{"id": n, "title": f"write docs {n}"} for n in range(4000)]).encode()
 assert Gate(Source(data), Policy(), lambda view, at: "").first() is not None
@@ -59,9 +59,9 @@ assert Gate(Source(data), Policy(), lambda view, at: "").first() is not None
 
 def test_the_public_surface_is_what_we_mean_it_to_be() -> None:
     import brimgate
-    import brimgate.store
+    import brimgate.hold.stores
     import brimgate.testing
 
     assert brimgate.__all__ == ["__version__"]
-    assert brimgate.store.__all__ == ["Bounds", "FileStore", "MemoryStore", "SnapshotStore"]
+    assert brimgate.hold.stores.__all__ == ["Bounds", "FileStore", "MemoryStore", "SnapshotStore"]
     assert brimgate.testing.__all__ == ["bookings"]

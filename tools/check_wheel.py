@@ -42,7 +42,7 @@ def main() -> None:
         call(
             python,
             "-c",
-            "import brimgate.engine.tokens as t; assert t.Estimator().count('water ' * 9000) > 5000",
+            "import brimgate.engine.tokens.estimator as t; assert t.Estimator().count('water ' * 9000) > 5000",
             cwd=home,
         )
         print(

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from splintr import Tokenizer
 
-from brimgate.engine import bytepairs, vocabularies
-from brimgate.engine.bytepairs import CLASSES, DATA, FITTED_FAMILIES
-from brimgate.engine.vocabularies import MAPPED_FAMILIES, VOCABULARIES
+from brimgate.engine.tokens import pairs, vocabularies
+from brimgate.engine.tokens.pairs import CLASSES, DATA, FITTED_FAMILIES
+from brimgate.engine.tokens.vocabularies import MAPPED_FAMILIES, VOCABULARIES
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -227,7 +227,7 @@ def write_tables(costs: dict[str, Floats]) -> None:
         else:
             vocabulary = Tokenizer.from_pretrained(VOCABULARIES[family])
             rates = run_rates(lambda text, encode=vocabulary.encode_ordinary: len(encode(text)))
-        units = np.rint(np.concatenate([weights, rates]) * bytepairs.UNITS_PER_TOKEN)
+        units = np.rint(np.concatenate([weights, rates]) * pairs.UNITS_PER_TOKEN)
         assert np.abs(units).max() < 2**15
         data += units.astype("<i2").tobytes()
     (DATA / "byte_pairs.bin").write_bytes(data)

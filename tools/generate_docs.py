@@ -9,11 +9,11 @@ from dataclasses import MISSING, is_dataclass
 from pathlib import Path
 
 from brimgate.back.rest import declaration as api_declaration
-from brimgate.cli.commands import build_parser
+from brimgate.cli.main import build_parser
 from brimgate.config.declarations import Config, ContextProtection, Override, Server, Upstream
-from brimgate.config.loading import variables
 from brimgate.config.options import Key, keys_of
-from brimgate.config.showing import example, written
+from brimgate.config.show import example, written
+from brimgate.config.sources import variables
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from brimgate.testing.graph import Graph
+from brimgate.sandboxes.graphiti import Graph
 
 TARGET: Final = Path(__file__).parents[1] / "src/brimgate/packs/graphiti/samples.jsonl"
 RUNS: Final = 10

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Callable
 from functools import cache
 
+from brimgate.sandboxes.demo.log import log
 from brimgate.testing.bookings import bookings
-from brimgate.testing.log import log
 
 _KINDS = ("bookings", "log")
 _INITIALIZED = {

@@ -1,5 +1,5 @@
 import sys
 
-from brimgate.cli import main
+from brimgate.cli.main import main
 
 sys.exit(main())

@@ -15,16 +15,16 @@ from functools import partial, reduce
 from typing import Any, Final, cast
 
 from brimgate.config import Config, Override
-from brimgate.config.policies import make_rules, overridden
+from brimgate.config.rule_reader import make_rules, overridden
 from brimgate.engine.cursor import Binding
 from brimgate.engine.policy import Policy
+from brimgate.engine.rules import Rules, ToolRule
 from brimgate.errors import ClientError
-from brimgate.protection import Protection, process_ring
-from brimgate.relay import results, written
-from brimgate.relay.message import encode
+from brimgate.hold.protection import Protection, process_ring
+from brimgate.hold.stores import MemoryStore, SnapshotStore
+from brimgate.relay import results, rewrite
+from brimgate.relay.protocol.message import encode
 from brimgate.relay.read_tool import definition, read_on
-from brimgate.relay.rules import Rules, ToolRule
-from brimgate.store import MemoryStore, SnapshotStore
 
 try:
     import mcp_types as mt
@@ -184,7 +184,7 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
         bound = partial(results.bound_result, raw, rule, schema=schema)
         bounded = await self._through(raw, tool, rule, bound)
         if bounded is None and rule.annotate:
-            return written.annotated(raw, written.untouched_record(raw, rule))
+            return rewrite.annotated(raw, rewrite.untouched_record(raw, rule))
         return bounded
 
     async def _raise_bounded(self, error: FastMCPError | MCPError, tool: str, rule: ToolRule) -> None:
@@ -194,7 +194,7 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
             raise MCPError.from_error_data(mt.ErrorData.model_validate_json(bounded)) from error
 
     async def _through(
-        self, raw: bytes, tool: str, rule: ToolRule, bound: Callable[[written.Hold], written.Bounded | None]
+        self, raw: bytes, tool: str, rule: ToolRule, bound: Callable[[rewrite.Hold], rewrite.Bounded | None]
     ) -> bytes | None:
         if not rule.reads_everything and not rule.may_be_large(raw):
             return None
@@ -212,7 +212,7 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
             reading = await to_thread.run_sync(read, limiter=self._readers)
         except ClientError as error:
             return ToolResult(content=f"{self.rules.read_tool}: {error}", is_error=True)
-        return _as_tool_result(written.as_tool_result(reading.reply, picture=reading.picture))
+        return _as_tool_result(rewrite.as_tool_result(reading.reply, picture=reading.picture))
 
 
 class _ReadTool(Tool):

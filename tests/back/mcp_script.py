@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brimgate.back.channel import Channel, Line, Listener
-from brimgate.back.http.sse import SseServer
-from brimgate.back.http.streamable import StreamableServer
+from brimgate.back.mcp.legacy_sse import SseServer
+from brimgate.back.mcp.streamable import StreamableServer
 from tests.back.scripted import Peer, Server
 
 PATIENCE_SECONDS = 20.0

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from brimgate.back.http.client import Headers, HttpClient, Origin, Response
+from brimgate.http.client import Headers, HttpClient, Origin, Response
 
 _T = TypeVar("_T")
 GENEROUS_SECONDS = 10.0

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brimgate.back.http.answer import Inflater
-from brimgate.back.http.client import BadAnswer, ConnectionLost, TooLarge
 from brimgate.errors import UpstreamError
+from brimgate.http.client import BadAnswer, ConnectionLost, TooLarge
+from brimgate.http.response import Inflater
 from tests.back.scripted import OK, Peer, Run, Server, always, get, once, post, soon, whole
 
 HEAD = b"HTTP/1.1 200 OK\r\n"

@@ -13,15 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from brimgate.back.http.client import (
-    BadAnswer,
-    CannotConnect,
-    ConnectionLost,
-    HttpClient,
-    Origin,
-    TooSlow,
-)
 from brimgate.errors import ConfigError, UpstreamError
+from brimgate.http.client import BadAnswer, CannotConnect, ConnectionLost, HttpClient, Origin, TooSlow
 from tests.back.scripted import GENEROUS_SECONDS, OK, Peer, Run, Server, always, get, once, post, soon, whole
 
 CLOSING = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"
@@ -1009,13 +1002,13 @@ def test_over_tls_only_a_farewell_ends_a_body_without_a_length(
 def test_importing_the_client_loads_neither_zlib_nor_a_url_parser() -> None:
     probe = (
         "import sys, asyncio; before = set(sys.modules)\n"
-        "import brimgate.back.http.client\n"
+        "import brimgate.http.client\n"
         "print(*sorted(set(sys.modules) - before))"
     )
     out = subprocess.run(
         [sys.executable, "-c", probe], capture_output=True, text=True, check=True, timeout=60
     )
-    assert "brimgate.back.http.connection" in out.stdout
+    assert "brimgate.http.connection" in out.stdout
     assert {"zlib", "ssl", "urllib.parse", "logging", "email"}.isdisjoint(out.stdout.split())
 
 

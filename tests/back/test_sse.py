@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from brimgate.back.http.sse import SseServer
+from brimgate.back.mcp.legacy_sse import SseServer
 from brimgate.errors import UpstreamError
-from brimgate.relay.message import guess_id
+from brimgate.relay.protocol.message import guess_id
 from tests.back.mcp_script import Asked, Heard, Reply, ScriptedServer, Talk, answer, soon, talking
 from tests.back.scripted import Run
 from tests.conformance.processes import free_port, listens, running

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from brimgate.back.http.streamable import StreamableServer
+from brimgate.back.mcp.streamable import StreamableServer
 from brimgate.errors import ConfigError, UpstreamError
-from brimgate.relay.eras import CAPABILITIES_KEY, MODERN_VERSION, VERSION_KEY
-from brimgate.relay.message import guess_id
+from brimgate.relay.protocol.message import guess_id
+from brimgate.relay.protocol.versions import CAPABILITIES_KEY, MODERN_VERSION, VERSION_KEY
 from tests.back.mcp_script import Asked, Heard, Reply, ScriptedServer, answer, soon, talking
 from tests.back.scripted import Run
 

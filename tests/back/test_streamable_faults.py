@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from brimgate.relay.message import guess_id
+from brimgate.relay.protocol.message import guess_id
 from tests.back.mcp_script import Asked, Heard, Reply, ScriptedServer, answer, soon, talking
 
 REQUESTS = 300

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from brimgate.app.holding import process_protection
 from brimgate.app.link import Link
-from brimgate.back.http.client import HttpClient, Origin
-from brimgate.back.http.streamable import StreamableServer
+from brimgate.back.mcp.streamable import StreamableServer
 from brimgate.config import Config
-from brimgate.config.policies import make_rules
-from brimgate.relay.eras import CAPABILITIES_KEY, MODERN_VERSION, VERSION_KEY
+from brimgate.config.rule_reader import make_rules
+from brimgate.hold.lazy_protection import process_protection
+from brimgate.http.client import HttpClient, Origin
+from brimgate.relay.protocol.versions import CAPABILITIES_KEY, MODERN_VERSION, VERSION_KEY
 from brimgate.relay.session import Session
 from brimgate.watch.log import Log
 from tests.back.mcp_script import Heard, Talk, soon, talking

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brimgate.cli.calls.arguments import needs_input, parse, signature
-from brimgate.cli.calls.exact_json import encode
+from brimgate.cli.calls.values import encode
 from brimgate.errors import BadRequest
 
 SEARCH: dict[str, Any] = {

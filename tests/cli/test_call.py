@@ -516,7 +516,7 @@ def test_nothing_heavy_is_loaded_before_the_server_is_started() -> None:
         "numpy",
         "splintr",
         "brimgate.engine.gate",
-        "brimgate.cli.options",
+        "brimgate.cli.engine_options",
     }
     assert heavy.isdisjoint(loaded.stdout.decode().split())
 

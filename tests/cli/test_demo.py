@@ -16,8 +16,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from brimgate.cli.tour.stage import Stage, broken, cut, pieces
-from brimgate.cli.tour.walking import Walk
+from brimgate.cli.stage import Stage, broken, cut, pieces
+from brimgate.cli.walkthrough import Walk
 
 PATIENCE_SECONDS = 120
 HINT = "any key: go on"

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from brimgate.engine.rebuild import Rebuilder, next_on_walk
-from brimgate.engine.reply import Reply
-from brimgate.testing.graph import Graph
+from brimgate.engine.replies.reply import Reply
+from brimgate.sandboxes.graphiti import Graph
 from tests.relay.rawclient import RawClient
 
 PATIENCE = 120
 SIZE = ("--nodes", "400", "--facts", "500", "--episodes", "120")
-SERVER = [sys.executable, "-m", "brimgate.testing.graph", *SIZE]
+SERVER = [sys.executable, "-m", "brimgate.sandboxes.graphiti", *SIZE]
 SHORT = r"#[0-9a-f]{8}"
 
 

@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from brimgate.cli.savings.measuring import Spread, Summary
-from brimgate.cli.savings.metrics import Measurement, Sizes
+from brimgate.cli.measurement import Measurement, Sizes
+from brimgate.cli.savings import Spread, Summary
 
 GRAPH = [
-    sys.executable, "-m", "brimgate.testing.graph", "--nodes", "300", "--facts", "300", "--episodes", "60",
+    sys.executable, "-m", "brimgate.sandboxes.graphiti", "--nodes", "300", "--facts", "300", "--episodes", "60",
 ]  # fmt: skip
 
 
@@ -157,7 +157,7 @@ def test_other_wrong_usage_of_measure(tmp_path: Path) -> None:
     assert "there is no pack nobodys" in brimgate(tmp_path, "measure", "--pack", "nobodys").stderr
     assert brimgate(tmp_path, "measure", "--runs", "0").returncode == 2
     assert "No such file" in brimgate(tmp_path, "measure", "--calls", "missing.jsonl").stderr
-    server = [sys.executable, "-m", "brimgate.testing.demo_server"]
+    server = [sys.executable, "-m", "brimgate.sandboxes.demo"]
     assert "no pack recognises this server" in brimgate(tmp_path, "measure", "--", *server).stderr
 
 

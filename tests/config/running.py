@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from brimgate.config import Config, load
-from brimgate.config.policies import make_rules
+from brimgate.config.rule_reader import make_rules
 from tests.relay.conversation import Conversation
 from tests.relay.rawclient import PATIENCE, RawClient
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from brimgate.config import Config, ContextProtection, Override, Upstream, load, parse
 from brimgate.config.options import keys_of
-from brimgate.documents import MAX_BYTES, MAX_DEPTH, MAX_VALUES
+from brimgate.config.tree import MAX_BYTES, MAX_DEPTH, MAX_VALUES
 from brimgate.errors import ConfigError
 from tests.config.running import BRIMGATE, environment
 from tests.config.strategies import almost_files

@@ -13,9 +13,9 @@ from brimgate.config import Config, ContextProtection, Override, Upstream
 from brimgate.config.declarations import Server
 from brimgate.config.endpoints import endpoint_rules
 from brimgate.config.options import keys_of
-from brimgate.engine.tokens import Estimator
+from brimgate.engine.tokens.estimator import Estimator
 from brimgate.errors import ConfigError
-from brimgate.testing.hostaway import sandbox
+from brimgate.sandboxes.hostaway import sandbox
 from tests.config.running import BRIMGATE, configured, environment, gateway, protection, talk, upstream_yaml
 from tests.hostaway.asking import SMALL
 from tests.http.test_serving_keys import CASES as SERVING_CASES
@@ -539,7 +539,11 @@ def _(folder: Path) -> None:
         "PACK = Pack('failing', 'fails', {'list_tasks': Tool(lambda answer, scene: answer['nothing'])})\n"
     )
     config = folder / "brimgate.yaml"
-    server = {"command": sys.executable, "args": ["-m", "brimgate.testing.demo_server"], "pack": "failing"}
+    server = {
+        "command": sys.executable,
+        "args": ["-m", "brimgate.sandboxes.demo"],
+        "pack": "failing",
+    }
     log = folder / "notes" / "formatters.log"
     config.write_text(json.dumps({"wrapper_log": str(log), "upstreams": {"demo": server}}))
     state = {"BRIMGATE_STATE_DIR": str(folder / "state"), "PYTHONPATH": str(folder)}

@@ -8,9 +8,9 @@ from typing import Any, Literal, get_args, get_origin
 import pytest
 
 from brimgate.config import Config, load
-from brimgate.config.loading import OTHER_VARIABLES, unknown_variables, variables
 from brimgate.config.options import Key
-from brimgate.config.showing import written
+from brimgate.config.show import written
+from brimgate.config.sources import OTHER_VARIABLES, unknown_variables, variables
 from brimgate.errors import ConfigError
 from tests.config.running import BRIMGATE, SERVER, check, environment, gateway
 from tests.relay.conversation import record_of, texts

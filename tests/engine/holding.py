@@ -4,14 +4,14 @@ from dataclasses import dataclass, field
 
 from brimgate.engine import jsontext
 from brimgate.engine.cursor import Binding, KeyRing
+from brimgate.engine.document import Source
 from brimgate.engine.policy import Policy
+from brimgate.engine.query import Request, parse_request
 from brimgate.engine.rebuild import Rebuilder, next_on_walk
-from brimgate.engine.reply import Reply
-from brimgate.engine.request import Request, parse_request
-from brimgate.engine.source import Source
-from brimgate.engine.tokens import Estimator
-from brimgate.protection import Protection
-from brimgate.store import MemoryStore
+from brimgate.engine.replies.reply import Reply
+from brimgate.engine.tokens.estimator import Estimator
+from brimgate.hold.protection import Protection
+from brimgate.hold.stores import MemoryStore
 
 NOW = 1_800_000_000.0
 KEY = bytes(range(7, 39))

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import pytest
 
-from brimgate.engine.reply import Reply
-from brimgate.engine.tokens import Estimator
+from brimgate.engine.replies.reply import Reply
+from brimgate.engine.tokens.estimator import Estimator
 from brimgate.errors import BadRequest
 from tests.engine.holding import Held, original, policy, rebuilt
 

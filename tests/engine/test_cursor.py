@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brimgate.engine.cursor import MAX_CHARS, Binding, Cursor, KeyRing, peek
-from brimgate.engine.source import Position
+from brimgate.engine.document import Position
 from brimgate.errors import CursorError, OperatorError
 
 OLD, NEW = bytes(range(32)), bytes(range(100, 132))

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bench.generators import hostile, samples
+from brimgate.engine.document import Source
 from brimgate.engine.highlights import _find
-from brimgate.engine.source import Source
 from brimgate.testing import bookings
 from tests.engine.holding import Held, policy
 

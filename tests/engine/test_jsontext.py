@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brimgate.engine import jsontext
-from brimgate.engine.source import Source
+from brimgate.engine.document import Source
 from brimgate.errors import JsonRefused
 from tests.engine.strategies import small_values, spelled
 

@@ -88,7 +88,7 @@ def test_wrong_parameters_are_refused_with_what_is_right(arguments: dict[str, ob
 def test_a_cursor_dies_after_ten_minutes_and_says_to_run_again() -> None:
     held = Held(listing(500))
     cursor = held.opening().record["nextCursor"]
-    from brimgate.engine.request import Request
+    from brimgate.engine.query import Request
 
     assert held.protection.read(cursor, BINDING, Request(), NOW + 600)
     with pytest.raises(CursorError, match="run the tool again from the start"):

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import assume, given
 
 from brimgate.engine import jsontext
-from brimgate.engine.render import FORMS, choose, render
-from brimgate.engine.tokens import Estimator
+from brimgate.engine.forms import FORMS, choose, render
+from brimgate.engine.tokens.estimator import Estimator
 from tests.engine.strategies import small_values, tables
 
 O200K = Estimator("o200k")

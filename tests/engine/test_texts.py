@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from brimgate.engine.chunk import LongText
+from brimgate.engine.chunks import LongText
 from brimgate.engine.textkind import TextKind, text_kind
 from tests.engine.holding import Held, policy, rebuilt
 

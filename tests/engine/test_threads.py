@@ -3,11 +3,11 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 
-from brimgate.app.holding import process_protection
 from brimgate.engine.cursor import Binding
-from brimgate.engine.request import Request
+from brimgate.engine.query import Request
+from brimgate.hold.lazy_protection import process_protection
+from brimgate.sandboxes.demo.log import log
 from brimgate.testing.bookings import bookings
-from brimgate.testing.log import log
 
 BINDING = Binding("p", "u", "t")
 NOW = 1_000_000.0

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brimgate.engine.bytepairs import estimate_tokens, tokens_by_block
-from brimgate.engine.scale import FAMILIES
-from brimgate.engine.tokens import WHOLE_BYTES, Estimator, family_of, image_size, image_tokens
-from brimgate.engine.vocabularies import REMEMBERED_CHARACTERS, load_vocabulary
+from brimgate.engine.tokens.estimator import WHOLE_BYTES, Estimator, family_of, image_size, image_tokens
+from brimgate.engine.tokens.families import FAMILIES
+from brimgate.engine.tokens.pairs import estimate_tokens, tokens_by_block
+from brimgate.engine.tokens.vocabularies import REMEMBERED_CHARACTERS, load_vocabulary
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 EXACT = ("o200k", "cl100k", "llama3")
@@ -44,10 +44,10 @@ def modules_after(code: str) -> set[str]:
 @pytest.mark.parametrize(
     "code",
     [
-        "import brimgate.engine.tokens",
-        "from brimgate.engine.tokens import Estimator; Estimator().bound(10**9)",
-        "from brimgate.engine.tokens import Estimator; Estimator().table('word ' * 800)",
-        "from brimgate.engine.tokens import Estimator; Estimator('chars4').ceiling('word ' * 80_000)",
+        "import brimgate.engine.tokens.estimator",
+        "from brimgate.engine.tokens.estimator import Estimator; Estimator().bound(10**9)",
+        "from brimgate.engine.tokens.estimator import Estimator; Estimator().table('word ' * 800)",
+        "from brimgate.engine.tokens.estimator import Estimator; Estimator('chars4').ceiling('word ' * 80_000)",
     ],
 )
 def test_a_small_estimate_loads_neither_numpy_nor_a_tokenizer(code: str) -> None:
@@ -55,7 +55,7 @@ def test_a_small_estimate_loads_neither_numpy_nor_a_tokenizer(code: str) -> None
 
 
 def test_a_count_of_a_small_text_does_not_load_numpy() -> None:
-    loaded = modules_after("from brimgate.engine.tokens import Estimator; Estimator().count('word ' * 800)")
+    loaded = modules_after("from brimgate.engine.tokens.estimator import Estimator; Estimator().count('word ' * 800)")
     assert "splintr" in loaded
     assert "numpy" not in loaded
 
@@ -185,7 +185,7 @@ SENTENCE = "It was the best of times, it was the worst of times; 1859 – «naï
 
 
 def estimate_without(module: str, call: str) -> int:
-    setup = f"import sys; sys.modules[{module!r}] = None; from brimgate.engine.tokens import Estimator"
+    setup = f"import sys; sys.modules[{module!r}] = None; from brimgate.engine.tokens.estimator import Estimator"
     program = f"{setup}; print({call})"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     return int(result.stdout)

@@ -92,9 +92,9 @@ _IN_ANOTHER_PROCESS = """
 import json, sys
 from brimgate.engine.cursor import Binding, KeyRing
 from brimgate.engine.policy import Policy
-from brimgate.protection import Protection
-from brimgate.store import MemoryStore
-from brimgate.testing.graph import Graph
+from brimgate.hold.protection import Protection
+from brimgate.hold.stores import MemoryStore
+from brimgate.sandboxes.graphiti import Graph
 
 protection = Protection(Policy(), KeyRing(bytes(range(1, 33))), MemoryStore())
 graph = Graph(nodes=900, facts=900, episodes=300)

@@ -10,8 +10,8 @@ from fastmcp import Client, FastMCP
 from fastmcp.tools.base import Tool, ToolResult
 from pydantic import BaseModel
 
+from brimgate.engine.rules import ToolRule
 from brimgate.fastmcp import BrimgateMiddleware, Rules
-from brimgate.relay.rules import ToolRule
 from tests.relay.conversation import NOW, Conversation, policy
 
 

@@ -27,9 +27,9 @@ from fastmcp.tools.base import ToolResult
 from fastmcp.utilities.tests import asgi_server
 from mcp import ClientSession, MCPError, StdioServerParameters, stdio_client
 
-from brimgate.engine.tokens import Estimator
+from brimgate.engine.tokens.estimator import Estimator
 from brimgate.fastmcp import BrimgateMiddleware, Config, Override, Policy, Rules
-from brimgate.store import FileStore, MemoryStore
+from brimgate.hold.stores import FileStore, MemoryStore
 from brimgate.testing import bookings
 from tests.conftest import ROOT
 from tests.fastmcp.talking import Talk, as_sent, talking

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from brimgate.testing.graph import Graph
+from brimgate.sandboxes.graphiti import Graph
 
 Json = dict[str, Any]
 

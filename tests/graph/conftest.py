@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from brimgate.testing.graph import Graph
+from brimgate.sandboxes.graphiti import Graph
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 PATIENCE = 60.0
 SMALL = ("--nodes", "60", "--facts", "120", "--episodes", "40")
-COMMAND = [sys.executable, "-m", "brimgate.testing.graph"]
+COMMAND = [sys.executable, "-m", "brimgate.sandboxes.graphiti"]
 PREFIX = "io.modelcontextprotocol/"
 META = {f"{PREFIX}protocolVersion": "2026-07-28", f"{PREFIX}clientCapabilities": {}}
 MODERN = {"mcp-protocol-version": "2026-07-28"}

@@ -1,6 +1,6 @@
 """The tools that change the graph, in the words of Graphiti's own server, and what is left afterwards."""
 
-from brimgate.testing.graph import Graph
+from brimgate.sandboxes.graphiti import Graph
 from tests.graph.asking import find_facts, find_nodes
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from brimgate.testing.graph import Graph
+from brimgate.sandboxes.graphiti import Graph
 from tests.graph.serving import PATIENCE, SMALL, http_server
 
 ERAS = {"legacy": "2025-11-25", "auto": "2026-07-28"}
@@ -44,7 +44,7 @@ async def connected(where: str | StdioServerParameters, mode: str) -> AsyncItera
 
 
 def stdio(*options: str) -> StdioServerParameters:
-    return StdioServerParameters(command=sys.executable, args=["-m", "brimgate.testing.graph", *options])
+    return StdioServerParameters(command=sys.executable, args=["-m", "brimgate.sandboxes.graphiti", *options])
 
 
 @pytest.mark.parametrize("mode", ERAS)

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from brimgate.testing.graph import Graph
-from brimgate.testing.graph.forms import draw_uuid
-from brimgate.testing.graph.generation import DEFAULT_NOW, Rows, Size, generate
+from brimgate.sandboxes.graphiti import Graph
+from brimgate.sandboxes.graphiti.forms import draw_uuid
+from brimgate.sandboxes.graphiti.generation import DEFAULT_NOW, Rows, Size, generate
 
 
 @pytest.fixture(scope="module")

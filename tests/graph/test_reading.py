@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from brimgate.testing.graph import BadArguments, Graph
-from brimgate.testing.graph.generation import DEFAULT_NOW, Size
-from brimgate.testing.graph.graph import DEFAULT_SEED
-from brimgate.testing.graph.search import Scan
-from brimgate.testing.graph.store import Condition, Store
+from brimgate.sandboxes.graphiti import BadArguments, Graph
+from brimgate.sandboxes.graphiti.generation import DEFAULT_NOW, Size
+from brimgate.sandboxes.graphiti.graph import DEFAULT_SEED
+from brimgate.sandboxes.graphiti.search import Scan
+from brimgate.sandboxes.graphiti.store import Condition, Store
 from tests.conftest import SHARED
 from tests.graph.asking import Json, find_facts, find_nodes
 

@@ -59,7 +59,7 @@ def test_what_is_added_in_a_file_by_one_process_is_unlike_what_another_adds(tmp_
 
 
 def test_neither_the_api_nor_stdio_load_a_network_stack() -> None:
-    code = "import brimgate.testing.graph.__main__, brimgate.testing.graph.stdio, sys; print(*sys.modules)"
+    code = "import brimgate.sandboxes.graphiti.__main__, brimgate.sandboxes.graphiti.stdio, sys; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
     )

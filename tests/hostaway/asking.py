@@ -93,7 +93,7 @@ def ids(records: list[Json]) -> list[int]:
 @contextmanager
 def process(*options: str) -> Iterator[str]:
     """The sandbox as a process of its own: the address it tells."""
-    command = [sys.executable, "-m", "brimgate.testing.hostaway", *options]
+    command = [sys.executable, "-m", "brimgate.sandboxes.hostaway", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as started:
         watchdog = threading.Timer(PATIENCE, started.kill)  # so that the wait for a line is not endless
         watchdog.start()

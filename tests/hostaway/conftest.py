@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from brimgate.testing.hostaway import sandbox
+from brimgate.sandboxes.hostaway import sandbox
 from tests.hostaway.asking import SMALL, Caller
 
 

@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from brimgate.testing.hostaway import sandbox
+from brimgate.sandboxes.hostaway import sandbox
 from tests.hostaway.asking import CREDENTIALS, SMALL, Caller, Json, ids, process
 
 

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from brimgate.testing.hostaway import sandbox
-from brimgate.testing.hostaway.faults import LEAK
+from brimgate.sandboxes.hostaway import sandbox
+from brimgate.sandboxes.hostaway.faults import LEAK
 from tests.hostaway.asking import PATIENCE, SMALL, Caller, Json, ids
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from brimgate.testing.hostaway import sandbox
+from brimgate.sandboxes.hostaway import sandbox
 from tests.hostaway.asking import Caller
 
 

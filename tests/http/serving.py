@@ -22,7 +22,7 @@ T = TypeVar("T")
 PATIENCE = 60.0
 FAULTY = SERVER
 PATIENT = [sys.executable, "-I", "-S", str(Path(__file__).with_name("patient_server.py"))]
-DEMO = [sys.executable, "-m", "brimgate.testing.demo_server"]
+DEMO = [sys.executable, "-m", "brimgate.sandboxes.demo"]
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},

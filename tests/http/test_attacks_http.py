@@ -14,13 +14,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from brimgate.app.holding import process_protection
-from brimgate.app.shared import SharedServer
+from brimgate.app.shared_server import SharedServer
 from brimgate.back.channel import Listener
-from brimgate.front.http.single import Replies
+from brimgate.engine.rules import Rules
+from brimgate.front.mcp.stateless import Replies
+from brimgate.hold.lazy_protection import process_protection
 from brimgate.relay.catalog import Catalog
-from brimgate.relay.message import Message
-from brimgate.relay.rules import Rules
+from brimgate.relay.protocol.message import Message
 from brimgate.relay.session import Session
 from brimgate.watch.log import Log
 from tests.http.serving import (

@@ -11,9 +11,9 @@ from urllib.parse import quote
 
 import pytest
 
-from brimgate.back.http.client import Origin
-from brimgate.back.http.server import target_of
+from brimgate.back.mcp.server import target_of
 from brimgate.errors import ConfigError
+from brimgate.http.client import Origin
 from tests.config.running import BRIMGATE, environment
 from tests.http.raw_upstream import Called, RawUpstream, Script, into, raw_upstream
 from tests.http.serving import PATIENCE, Answer, Serving, modern, parse_events, serve, text_of, wait_until

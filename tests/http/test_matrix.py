@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from brimgate.engine.tokens import Estimator
+from brimgate.engine.tokens.estimator import Estimator
 from tests.config.running import BRIMGATE
 from tests.conformance.processes import free_port, listens, running
 from tests.http.matrix_server import LARGE, TOOLS

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from brimgate.cli.savings.recorded import parse_calls
+from brimgate.cli.recorded import parse_calls
 from brimgate.config.packs import rules_of
 from brimgate.errors import InputError, OperatorError
-from brimgate.packs.contract import Pack
+from brimgate.packs.formatter import failure_of
 from brimgate.packs.graphiti import PACK
-from brimgate.packs.writing import failure_of
+from brimgate.packs.pack import Pack
 from tests.config.running import BRIMGATE, environment
 from tests.http.serving import PATIENCE
 from tests.packs.test_discovery import ship

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from brimgate.errors import OperatorError
-from brimgate.packs.contract import Pack
 from brimgate.packs.discovery import installed, load_pack, pack_for
 from brimgate.packs.graphiti import PACK
+from brimgate.packs.pack import Pack
 
 GOOD = """
 from brimgate.packs import Pack, Tool

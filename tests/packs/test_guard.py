@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from brimgate.packs import writing
-from brimgate.packs.contract import Formatter, Pack, Tool
+from brimgate.packs import formatter
+from brimgate.packs.formatter import Limits, Trouble, wording_of, write
+from brimgate.packs.pack import Formatter, Pack, Tool
 from brimgate.packs.scene import Scene
-from brimgate.packs.writing import Limits, Trouble, wording_of, write
 from tests.packs.worded import PATIENT, pack_of
 
 ANSWER = b'{"items": [1, 2, 3], "note": "kept private"}'
@@ -209,7 +209,7 @@ def test_whether_an_answer_tells_of_a_failure_is_not_waited_for_without_end(
         end.wait()
         return "late"
 
-    monkeypatch.setattr(writing, "_FAILURE_SECONDS", 0.2)
+    monkeypatch.setattr(formatter, "_FAILURE_SECONDS", 0.2)
     pack = Pack("toy", "", {}, failure=failure)
-    assert writing.failure_of(pack, b"{}") == ""
+    assert formatter.failure_of(pack, b"{}") == ""
     assert capsys.readouterr().out == ""

@@ -17,7 +17,7 @@ PAGE = (ROOT / "docs" / "how-to" / "write-a-pack.md").read_text("utf-8")
 PEOPLE = {"author": "Ana", "assignee": "Ben", "watchers": ["Cem"]}
 SERVER = """
 import sys
-from brimgate.testing.mcp_session import Outcome, Server, Session
+from brimgate.relay.protocol.server import Outcome, Server, Session
 import json
 
 TICKETS = json.loads(open(sys.argv[1], encoding="utf-8").read())

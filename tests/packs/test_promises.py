@@ -10,12 +10,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from brimgate.engine import jsontext
-from brimgate.engine.source import Source
+from brimgate.engine.document import Source
 from brimgate.engine.wording import word_all
+from brimgate.packs.formatter import Trouble, write
 from brimgate.packs.graphiti import PACK
-from brimgate.packs.references import ReferenceBook, ids_in, shortener
 from brimgate.packs.scene import Scene
-from brimgate.packs.writing import Trouble, write
+from brimgate.packs.short_ids import ReferenceBook, ids_in, shortener
 from tests.engine.holding import policy
 from tests.packs.strategies import Answered, Json, answers, arbitrary, provenances, uuids
 from tests.packs.worded import NOW, PATIENT, SCENES, as_document, command_line, relay, said

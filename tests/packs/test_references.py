@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from brimgate.errors import BadRequest, OperatorError
-from brimgate.packs.references import ReferenceBook, ids_in, shortener
+from brimgate.packs.short_ids import ReferenceBook, ids_in, shortener
 
 A = "550e8400-e29b-41d4-a716-446655440001"
 B = "6a1f0c2e-1111-4b6b-9c3d-446655440002"
@@ -189,7 +189,7 @@ _WRITER = """
 import sys
 from pathlib import Path
 from uuid import UUID
-from brimgate.packs.references import ReferenceBook
+from brimgate.packs.short_ids import ReferenceBook
 path, first = Path(sys.argv[1]), int(sys.argv[2])
 sys.stdin.readline()
 for number in range(first, first + 200):

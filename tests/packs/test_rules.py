@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from brimgate.config.loading import parse
 from brimgate.config.packs import rules_of, words_of
-from brimgate.config.policies import make_rules
+from brimgate.config.rule_reader import make_rules
+from brimgate.config.sources import parse
 from brimgate.engine.cursor import Binding, KeyRing
-from brimgate.engine.request import parse_request
+from brimgate.engine.query import parse_request
 from brimgate.errors import ConfigError
-from brimgate.packs.contract import Pack
+from brimgate.hold.protection import Protection
+from brimgate.hold.stores import MemoryStore
 from brimgate.packs.graphiti import PACK
-from brimgate.protection import Protection
-from brimgate.store import MemoryStore
-from brimgate.testing.graph import Graph
+from brimgate.packs.pack import Pack
+from brimgate.sandboxes.graphiti import Graph
 from tests.engine.holding import KEY, NOW
 from tests.packs.worded import as_document
 

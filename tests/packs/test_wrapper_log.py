@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from brimgate.errors import OperatorError
-from brimgate.packs.writing import Trouble
+from brimgate.packs.formatter import Trouble
 from brimgate.watch.wrapper_log import NAME, note_failure
 
 FIELDS = {"pack": "toy"} | Trouble("look", 44, "the answer lacks 'é'\nand more", 1.26).fields

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from brimgate.packs.contract import Formatter, Pack, Tool
+from brimgate.packs.formatter import Limits, Trouble, write
 from brimgate.packs.graphiti import PACK
-from brimgate.packs.references import ids_in, shortener
+from brimgate.packs.pack import Formatter, Pack, Tool
 from brimgate.packs.scene import Scene
-from brimgate.packs.writing import Limits, Trouble, write
+from brimgate.packs.short_ids import ids_in, shortener
 
 HERE = Path(__file__).parent
 NOW = datetime(2026, 11, 15, 10, tzinfo=UTC)

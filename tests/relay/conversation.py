@@ -7,13 +7,13 @@ from typing import Any
 from brimgate.engine.cursor import KeyRing
 from brimgate.engine.policy import Policy
 from brimgate.engine.rebuild import Rebuilder
-from brimgate.engine.reply import Reply
-from brimgate.engine.tokens import Estimator
-from brimgate.protection import Protection
+from brimgate.engine.replies.reply import Reply
+from brimgate.engine.rules import Rules, ToolRule
+from brimgate.engine.tokens.estimator import Estimator
+from brimgate.hold.protection import Protection
+from brimgate.hold.stores import MemoryStore
 from brimgate.relay.actions import Note, ToClient, ToUpstream
-from brimgate.relay.rules import Rules, ToolRule
 from brimgate.relay.session import Session
-from brimgate.store import MemoryStore
 
 KEY = bytes(range(1, 33))
 NOW = 1_800_000_000.0

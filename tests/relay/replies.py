@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from brimgate.engine import jsontext
+from brimgate.engine.document import Source
 from brimgate.engine.rebuild import Rebuilder
-from brimgate.engine.source import Source
 from tests.relay.conversation import following as following_of
 from tests.relay.conversation import reply_of
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from brimgate.engine.policy import Policy
-from brimgate.engine.tokens import Estimator
-from brimgate.relay.rules import ToolRule
+from brimgate.engine.rules import ToolRule
+from brimgate.engine.tokens.estimator import Estimator
 from tests.relay.conversation import Conversation, policy, record_of, texts
 from tests.relay.rawclient import RawClient
 from tests.world import through_brimgate

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from brimgate.engine.tokens import Estimator
+from brimgate.engine.tokens.estimator import Estimator
 from tests.relay.conversation import texts
 from tests.relay.large_answers import Case, a_large_graph, many_rows
 from tests.relay.replies import as_rebuilt, rebuild, record_of

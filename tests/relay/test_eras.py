@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brimgate.relay import message as rpc
-from brimgate.relay.eras import (
+from brimgate.relay.protocol import message as rpc
+from brimgate.relay.protocol.headers import check_params, make_params, param_headers_of
+from brimgate.relay.protocol.message import Message
+from brimgate.relay.protocol.versions import (
     HEADER_MISMATCH,
     UNSUPPORTED_VERSION,
     Refused,
@@ -18,8 +20,6 @@ from brimgate.relay.eras import (
     envelope_headers,
     is_modern_header,
 )
-from brimgate.relay.message import Message
-from brimgate.relay.param_headers import check_params, make_params, param_headers_of
 
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",

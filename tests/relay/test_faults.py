@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from brimgate.engine.tokens import Estimator
+from brimgate.engine.tokens.estimator import Estimator
 from tests.relay.conversation import cost, texts
 from tests.relay.rawclient import PATIENCE, RawClient
 from tests.world import through_brimgate

@@ -9,13 +9,13 @@ import pytest
 from brimgate.engine.cursor import KeyRing
 from brimgate.engine.filling import Look
 from brimgate.engine.policy import Policy
+from brimgate.engine.rules import Rules, ToolRule
 from brimgate.errors import ClientError, UpstreamError
-from brimgate.protection import Protection
+from brimgate.hold.live_lists import HANDED_OVER, Handover
+from brimgate.hold.protection import Protection
+from brimgate.hold.stores import MemoryStore
 from brimgate.relay.actions import Action, ToClient, Wait, settled
-from brimgate.relay.rules import Rules, ToolRule
 from brimgate.relay.session import Session
-from brimgate.store import MemoryStore
-from brimgate.store.fillings import HANDED_OVER, Handover
 from tests.relay.conversation import KEY, NOW
 
 

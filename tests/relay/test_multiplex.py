@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brimgate.relay import message as rpc
-from brimgate.relay.message import Message
-from brimgate.relay.multiplex import Multiplexer
+from brimgate.relay.protocol import message as rpc
+from brimgate.relay.protocol.ids import Multiplexer
+from brimgate.relay.protocol.message import Message
 
 SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 

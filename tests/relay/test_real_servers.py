@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from brimgate.engine.tokens import Estimator
+from brimgate.engine.tokens.estimator import Estimator
 from tests.relay.conversation import texts
 from tests.relay.large_answers import (
     Case,

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from brimgate.engine import jsontext
-from brimgate.engine.tokens import Estimator
+from brimgate.engine.rules import ToolRule
+from brimgate.engine.tokens.estimator import Estimator
 from brimgate.relay.read_tool import definition
-from brimgate.relay.rules import ToolRule
 from tests.relay.conversation import Conversation, cost, policy, record_of, texts
 
 ROWS = [{"id": number, "name": f"guest {number}", "status": "confirmed"} for number in range(1_000)]

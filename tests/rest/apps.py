@@ -10,8 +10,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from brimgate.rest import BrimgateMiddleware, Override
+from brimgate.sandboxes.demo.log import log
 from brimgate.testing.bookings import bookings
-from brimgate.testing.log import log
 
 BOOKINGS: list[dict[str, Any]] = [
     {**row, "notes": f"Guest {row['id']} wrote at length. " * 90} for row in bookings(500)["result"]

@@ -6,14 +6,14 @@ from typing import Any
 
 from brimgate.engine.cursor import Binding, KeyRing
 from brimgate.engine.policy import Policy
+from brimgate.engine.query import Request
 from brimgate.engine.rebuild import Rebuilder
-from brimgate.engine.reply import Reply
-from brimgate.engine.request import Request
+from brimgate.engine.replies.reply import Reply
+from brimgate.engine.replies.rest import read_on, rest_policy, shape
+from brimgate.engine.replies.rest_frame import Scene
 from brimgate.front.rest.body import Shaped
-from brimgate.front.rest.scene import Scene
-from brimgate.front.rest.shaping import read_on, rest_policy, shape
-from brimgate.protection import Protection
-from brimgate.store import MemoryStore
+from brimgate.hold.protection import Protection
+from brimgate.hold.stores import MemoryStore
 
 _WHO = Binding("ann", "rest", "/things")
 

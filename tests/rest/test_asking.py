@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from brimgate.front.rest.asked import Refusal, read_query, split_query
+from brimgate.front.rest.parameters import Refusal, read_query, split_query
 from brimgate.rest import BrimgateMiddleware, Override, ParameterNames, Policy
 from tests.rest.apps import fastapi_app, starlette_app
 from tests.rest.serving import Served, serve, serve_alone
@@ -257,7 +257,7 @@ def test_the_public_surface_is_what_we_mean_it_to_be() -> None:
     import brimgate.rest
 
     assert brimgate.rest.__all__ == [
-        "Config", "Decision", "BrimgateMiddleware", "Override", "ParameterNames", "Policy", "make_endpoint_rules"
+        "BrimgateMiddleware", "Config", "Decision", "Override", "ParameterNames", "Policy", "make_endpoint_rules"
     ]  # fmt: skip
 
 

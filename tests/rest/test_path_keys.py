@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from brimgate.config import Override, load_file
-from brimgate.engine.tokens import Estimator
+from brimgate.engine.tokens.estimator import Estimator
 from brimgate.rest import BrimgateMiddleware
 from tests.rest.serving import Served, serve
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brimgate.engine.document import Source
 from brimgate.engine.policy import Policy
-from brimgate.engine.source import Source
-from brimgate.engine.tokens import Estimator
+from brimgate.engine.tokens.estimator import Estimator
 from brimgate.errors import BadRequest
 from tests.engine.strategies import rows, spelled, texts, values, weight
 from tests.rest.holding import Held, rebuilt

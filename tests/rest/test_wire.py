@@ -12,7 +12,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import FileResponse, JSONResponse
 from starlette.routing import Route
 
-from brimgate.front.rest.encodings import readable_encodings
+from brimgate.http.encodings import readable_encodings
 from brimgate.rest import BrimgateMiddleware
 from tests.rest.answers import answer_of, bounded
 from tests.rest.apps import minified, starlette_app

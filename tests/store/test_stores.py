@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from brimgate.engine.source import Source
-from brimgate.store import Bounds, FileStore, MemoryStore, SnapshotStore
+from brimgate.engine.document import Source
+from brimgate.hold.stores import Bounds, FileStore, MemoryStore, SnapshotStore
 
 MakeStore = Callable[[Bounds], SnapshotStore]
 ROOMY = Bounds(10_000, 20_000)

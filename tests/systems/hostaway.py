@@ -11,9 +11,9 @@ from urllib.parse import urlencode
 
 import yaml
 
-from brimgate.engine.tokens import Estimator
+from brimgate.engine.tokens.estimator import Estimator
 from brimgate.packs.hostaway import PACK
-from brimgate.testing.hostaway import Sandbox, sandbox
+from brimgate.sandboxes.hostaway import Sandbox, sandbox
 from tests.hostaway.asking import Caller
 from tests.http.serving import Answer, LegacyClient, Serving, serve
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from brimgate.testing.hostaway import sandbox
+from brimgate.sandboxes.hostaway import sandbox
 from tests.config.running import BRIMGATE, environment, gateway
 from tests.hostaway.asking import SMALL
 from tests.http.serving import PATIENCE, serve

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from brimgate.testing.hostaway.faults import LEAK
+from brimgate.sandboxes.hostaway.faults import LEAK
 from tests.hostaway.asking import ids
 from tests.systems.hostaway import ESTIMATOR, RESERVATIONS, System, Told, hostaway
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from brimgate.testing.hostaway.faults import LEAK
+from brimgate.sandboxes.hostaway.faults import LEAK
 from tests.hostaway.asking import ids
 from tests.http.serving import Answer, exchange, wait_until
 from tests.systems.hostaway import ESTIMATOR, RESERVATIONS, System, hostaway

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brimgate.http.sse import Event, EventBuffer, read_event, with_data, write_event
 from brimgate.wire.framing import TooLong
-from brimgate.wire.sse import Event, EventBuffer, read_event, with_data, write_event
 
 pieces = st.lists(
     st.sampled_from(

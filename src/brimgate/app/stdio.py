@@ -6,21 +6,21 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from brimgate.app.holding import process_protection
 from brimgate.app.link import Link
 from brimgate.back.channel import Connect
 from brimgate.config import Config
-from brimgate.config.policies import make_rules
+from brimgate.config.rule_reader import make_rules
+from brimgate.engine.rules import Rules
 from brimgate.front.stdio import StdioClient
+from brimgate.hold.lazy_protection import process_protection
 from brimgate.relay.actions import Line, ToClient
-from brimgate.relay.message import PARSE_ERROR, failure, guess_id
-from brimgate.relay.rules import Rules
+from brimgate.relay.protocol.message import PARSE_ERROR, failure, guess_id
 from brimgate.relay.session import Session
 from brimgate.stopping import STOP_SIGNALS, EarlySignals
 from brimgate.watch.log import LEVELS, Log
 
 if TYPE_CHECKING:
-    from brimgate.store.fillings import Handover
+    from brimgate.hold.live_lists import Handover
 
 _IDLE_GRACE_SECONDS: Final = 1.0
 """For a server to end by itself. Clients give us about two seconds before they get rough."""

@@ -6,21 +6,21 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from brimgate.cli import complain, printable
-from brimgate.cli.calls.conversing import converse
+from brimgate.cli import Commands
+from brimgate.cli.calls.conversation import converse
 from brimgate.cli.calls.knowing import find, is_destructive, pack_of, recognised, remember
 from brimgate.cli.calls.target import Target, add_calling_options, choose
-from brimgate.cli.parsers import Commands
-from brimgate.engine.scale import FAMILIES, MIN_BUDGET
+from brimgate.cli.output import complain, printable
+from brimgate.engine.tokens.families import FAMILIES, MIN_BUDGET
 from brimgate.errors import BadRequest
 
 if TYPE_CHECKING:
-    from brimgate.app.caller import Caller, Outcome
-    from brimgate.cli.calls.patience import Patience
+    from brimgate.app.client import Caller, Outcome
+    from brimgate.cli.calls.progress import Patience
     from brimgate.engine.policy import Policy
-    from brimgate.packs.contract import Pack
+    from brimgate.packs.pack import Pack
 
-_PRESENTING: Final = "brimgate.cli.calls.presenting"
+_PRESENTING: Final = "brimgate.cli.calls.answer_text"
 """Half of all we load, and not needed before there is an answer."""
 _MAX_REASON: Final = 2_000
 _MAX_SHOWN: Final = 500
@@ -36,7 +36,7 @@ _EXAMPLE: Final = """arguments:
 example:
   brimgate call https://mcp.example.com/mcp search "late payment" limit=20
   brimgate call --config brimgate.yaml notes add_note title="To do" text=@todo.md
-  brimgate call list_bookings -- python -m brimgate.testing.demo_server
+  brimgate call list_bookings -- python -m brimgate.sandboxes.demo
 
 exit codes: 0 done, 1 the tool failed, 2 wrong usage or arguments, 3 no such server, 4 no answer in time
 """
@@ -118,7 +118,7 @@ def run(options: argparse.Namespace) -> int:
     tool, *words = target.words
 
     if options.metrics_file:
-        from brimgate.cli.savings.metrics import check_writable
+        from brimgate.cli.measurement import check_writable
 
         check_writable(options.metrics_file)
 
@@ -126,7 +126,7 @@ def run(options: argparse.Namespace) -> int:
         import_module("jsonschema_rs")
         import_module("brimgate.packs.discovery")
         if options.budget is not None:
-            from brimgate.cli.options import make_policy
+            from brimgate.cli.engine_options import make_policy
 
             make_policy(options)  # one that cannot be is refused before anything is called
 
@@ -150,8 +150,8 @@ async def _call(
     import asyncio
 
     from brimgate.cli.calls.arguments import needs_input, parse
-    from brimgate.cli.calls.exact_json import encode
     from brimgate.cli.calls.input import has_input, read_file, read_standard_input
+    from brimgate.cli.calls.values import encode
     from brimgate.packs.discovery import NO_PACK
 
     tools = await caller.tools()
@@ -169,7 +169,7 @@ async def _call(
 
     arguments = parse(name, words, tool.schema, read, pack.tool(name).order if pack else ())
     if pack is not None:
-        from brimgate.cli.calls.speaking import resolve_references
+        from brimgate.cli.calls.pack_text import resolve_references
 
         arguments = resolve_references(pack, name, arguments)
     text = encode(arguments)
@@ -199,12 +199,12 @@ def _show(call: _Call, target: Target, options: argparse.Namespace) -> int:
 
     outcome = call.outcome
     if outcome is None:
-        from brimgate.relay.message import quoted
+        from brimgate.relay.protocol.message import quoted
 
         write_json(b'{"name":%s,"arguments":%s}\n' % (quoted(call.tool), call.text))
         return 0
     if not outcome.has_failed:
-        from brimgate.cli.calls.presenting import Called, present
+        from brimgate.cli.calls.answer_text import Called, present
 
         config = target.config
         called = Called(
@@ -228,7 +228,7 @@ def _show(call: _Call, target: Target, options: argparse.Namespace) -> int:
 def _policy(tool: str, target: Target, options: argparse.Namespace, pack: "Pack | None" = None) -> "Policy":
     """By the rules of the configuration and of the pack; what leads on is a command here."""
     from brimgate.cli.output import READ_COMMAND
-    from brimgate.config.policies import make_rules
+    from brimgate.config.rule_reader import make_rules
 
     protection = target.config.context_protection
     if options.model or options.family:

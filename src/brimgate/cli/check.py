@@ -5,12 +5,11 @@ import os
 from pathlib import Path
 from typing import Final
 
-from brimgate.cli import complain
-from brimgate.cli.output import write_text
-from brimgate.cli.parsers import Commands
+from brimgate.cli import Commands
+from brimgate.cli.output import complain, write_text
 from brimgate.config import Config, load
-from brimgate.config.loading import unknown_variables
-from brimgate.config.showing import difference, effective
+from brimgate.config.show import difference, effective
+from brimgate.config.sources import unknown_variables
 from brimgate.errors import OperatorError
 
 _EXAMPLE: Final = """example:
@@ -59,7 +58,7 @@ def _check_apis(config: Config) -> None:
     for name, one in config.upstreams.items():
         if not one.is_rest:
             continue
-        from brimgate.app.reaching import declared_api, open_api
+        from brimgate.app.connect import declared_api, open_api
 
         declared_api(one)
         try:

@@ -9,11 +9,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
+from brimgate.cli import Commands
 from brimgate.cli.calls.catalogs import remembered
-from brimgate.cli.calls.schemas import as_mapping, choices_of, parameters
+from brimgate.cli.calls.schema import as_mapping, choices_of, parameters
 from brimgate.cli.calls.weighing import usable
 from brimgate.cli.output import write_text
-from brimgate.cli.parsers import Commands
 from brimgate.errors import BrimgateError
 
 _EXAMPLE: Final = """example:
@@ -98,7 +98,7 @@ def _words(line: str) -> list[str]:
 
 
 def _possible(before: Sequence[str], current: str) -> list[str]:
-    from brimgate.cli.commands import COMMANDS, build_parser
+    from brimgate.cli.main import COMMANDS, build_parser
 
     if not before:
         return [*COMMANDS, "--help", "--version"]

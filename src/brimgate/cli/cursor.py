@@ -5,9 +5,9 @@ import time
 from datetime import UTC, datetime
 from typing import Final
 
-from brimgate.cli.options import PRINCIPAL, UPSTREAM, make_protection
+from brimgate.cli import Commands
+from brimgate.cli.engine_options import PRINCIPAL, UPSTREAM, make_protection
 from brimgate.cli.output import print_json
-from brimgate.cli.parsers import Commands
 from brimgate.engine.cursor import Cursor, peek
 from brimgate.engine.policy import Policy
 from brimgate.errors import CursorError

@@ -14,14 +14,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from brimgate.cli import complain
-from brimgate.cli.output import write_text
-from brimgate.cli.parsers import Commands
-from brimgate.cli.tour.stage import Quit, Stage
-from brimgate.cli.tour.walking import Answer, Client, Json, Walk, connect, walk
+from brimgate.cli import Commands
+from brimgate.cli.output import complain, write_text
+from brimgate.cli.stage import Quit, Stage
+from brimgate.cli.walkthrough import Answer, Client, Json, Walk, connect, walk
 from brimgate.config import Config, Server, Upstream, load
 from brimgate.engine import jsontext
-from brimgate.engine.source import Source
+from brimgate.engine.document import Source
 from brimgate.watch.log import Log
 
 _EXAMPLE: Final = """example:
@@ -29,8 +28,8 @@ _EXAMPLE: Final = """example:
   brimgate demo --fast | less
   brimgate demo --serve
 """
-_GRAPH: Final = (sys.executable, "-m", "brimgate.testing.graph")
-_PROPERTIES: Final = (sys.executable, "-m", "brimgate.testing.demo_server")
+_GRAPH: Final = (sys.executable, "-m", "brimgate.sandboxes.graphiti")
+_PROPERTIES: Final = (sys.executable, "-m", "brimgate.sandboxes.demo")
 _BRIMGATE: Final = (sys.executable, "-m", "brimgate")
 _TOOL: Final = "search_memory_facts"
 _QUESTION: Final[Json] = {"query": "replicates runs", "max_facts": 500}

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from brimgate.config import Config, load
 from brimgate.config.declarations import Upstream
-from brimgate.config.loading import unknown_variables
-from brimgate.engine.scale import FAMILIES, MIN_BUDGET
+from brimgate.config.sources import unknown_variables
+from brimgate.engine.tokens.families import FAMILIES, MIN_BUDGET
 from brimgate.errors import OperatorError
 from brimgate.watch.log import LEVELS, Log
 
@@ -80,8 +80,8 @@ def configuration(options: argparse.Namespace, more: dict[str, str] | None = Non
 
 def _declared_by(pack: str) -> Upstream:
     """The system of a pack that needs no server: its tools are on a REST API."""
-    from brimgate.packs.contract import API_FILE
     from brimgate.packs.discovery import load_pack
+    from brimgate.packs.pack import API_FILE
 
     if not load_pack(pack).file(API_FILE):
         raise OperatorError(

@@ -10,29 +10,28 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from brimgate.cli import complain, printable
-from brimgate.cli.calls.conversing import converse
+from brimgate.cli import Commands
+from brimgate.cli.calls.conversation import converse
 from brimgate.cli.calls.knowing import find, pack_of
 from brimgate.cli.calls.target import add_calling_options, choose
-from brimgate.cli.output import Progress, write_text
-from brimgate.cli.parsers import Commands
-from brimgate.engine.scale import FAMILIES
+from brimgate.cli.output import Progress, complain, printable, write_text
+from brimgate.engine.tokens.families import FAMILIES
 from brimgate.errors import BadRequest, InputError
 
 if TYPE_CHECKING:
-    from brimgate.app.caller import Caller, Tool
-    from brimgate.cli.calls.patience import Patience
-    from brimgate.cli.savings.measuring import Summary
-    from brimgate.cli.savings.metrics import Measurement
-    from brimgate.cli.savings.recorded import Recorded
-    from brimgate.engine.tokens import Estimator
-    from brimgate.packs.contract import Pack
+    from brimgate.app.client import Caller, Tool
+    from brimgate.cli.calls.progress import Patience
+    from brimgate.cli.measurement import Measurement
+    from brimgate.cli.recorded import Recorded
+    from brimgate.cli.savings import Summary
+    from brimgate.engine.tokens.estimator import Estimator
+    from brimgate.packs.pack import Pack
 
 _RUNS: Final = 10
 _EXAMPLE: Final = """example:
   brimgate measure
   brimgate measure --calls answers.jsonl --pack graphiti --format json
-  brimgate measure --format svg --output savings.svg -- python -m brimgate.testing.graph
+  brimgate measure --format svg --output savings.svg -- python -m brimgate.sandboxes.graphiti
 
 A line of a file of calls is {"tool": NAME, "arguments": {…}, "answer": …}; without an answer it is made live.
 exit codes: 0 every operation meets its target, 1 one does not, 2 wrong usage, 3 no such server, 4 no answer in time
@@ -91,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _calls(options: argparse.Namespace, pack: "Pack") -> "list[Recorded]":
-    from brimgate.cli.savings.recorded import read_calls, samples_of
+    from brimgate.cli.recorded import read_calls, samples_of
 
     calls = read_calls(options.calls) if options.calls else samples_of(pack)
     if not calls:
@@ -173,7 +172,7 @@ def _names_ids(call: "Recorded", pack: "Pack") -> bool:
 
 async def _ask(caller: "Caller", call: "Recorded") -> "_Answered":
     from brimgate.cli.calls.answer import read_answer
-    from brimgate.cli.calls.exact_json import encode
+    from brimgate.cli.calls.values import encode
 
     outcome = await caller.call(call.tool, encode(call.arguments))
     if outcome.has_failed:
@@ -187,8 +186,8 @@ async def _ask(caller: "Caller", call: "Recorded") -> "_Answered":
 
 
 def _conclude(pack: "Pack", answered: Sequence["_Answered"], options: argparse.Namespace) -> int:
-    from brimgate.cli.savings.measuring import Summary
-    from brimgate.engine.tokens import Estimator, family_of
+    from brimgate.cli.savings import Summary
+    from brimgate.engine.tokens.estimator import Estimator, family_of
 
     family = options.family or (family_of(options.model) if options.model else "claude")
     estimator = Estimator(family)
@@ -213,7 +212,7 @@ def _conclude(pack: "Pack", answered: Sequence["_Answered"], options: argparse.N
 
 def _without_failures(pack: "Pack", answered: Sequence["_Answered"]) -> list["_Answered"]:
     """An error is no answer whose size matters; each operation that gives one is told of."""
-    from brimgate.packs.writing import failure_of
+    from brimgate.packs.formatter import failure_of
 
     failed: dict[str, str] = {}
     good: list[_Answered] = []
@@ -229,13 +228,13 @@ def _without_failures(pack: "Pack", answered: Sequence["_Answered"]) -> list["_A
 
 
 def _measured(pack: "Pack", call: "Recorded", document: bytes, estimator: "Estimator") -> "Measurement":
-    from brimgate.cli.savings.metrics import measure
+    from brimgate.cli.measurement import measure
     from brimgate.engine import jsontext
-    from brimgate.engine.render import AUTO, render
-    from brimgate.engine.source import Source
-    from brimgate.packs.references import ids_in, shortener
+    from brimgate.engine.document import Source
+    from brimgate.engine.forms import AUTO, render
+    from brimgate.packs.formatter import write
     from brimgate.packs.scene import Scene
-    from brimgate.packs.writing import write
+    from brimgate.packs.short_ids import ids_in, shortener
 
     started = time.perf_counter()
     scene = Scene(call.arguments, datetime.now(UTC), shortener(ids_in(document)))
@@ -250,8 +249,8 @@ def _measured(pack: "Pack", call: "Recorded", document: bytes, estimator: "Estim
 
 
 def _tell(summaries: "Sequence[Summary]", pack: "Pack", family: str, options: argparse.Namespace) -> None:
-    from brimgate.cli.savings.chart import chart
-    from brimgate.cli.savings.measuring import table
+    from brimgate.cli.chart import chart
+    from brimgate.cli.savings import table
 
     if options.format == "svg":
         text = chart(summaries)

@@ -3,9 +3,11 @@
 import json
 import re
 import sys
-from typing import Final, TextIO
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, TextIO
 
-from brimgate.engine.reply import Reply
+if TYPE_CHECKING:
+    from brimgate.engine.replies.reply import Reply
 
 READ_COMMAND: Final = "brimgate read"
 """What leads on in a shell."""
@@ -15,6 +17,17 @@ _CONTROL: Final = {
 
 _STEERING: Final = re.compile(rb"\x7f|\xc2[\x80-\x9f]")
 """What steers a terminal and may stand in a JSON text as it is: DEL, and the control characters above ASCII."""
+
+
+def complain(message: str) -> None:
+    if sys.stderr is not None:
+        with suppress(OSError):  # a full disk, say: what we have to tell costs nobody the answer
+            sys.stderr.write(f"brimgate: {message}\n")
+
+
+def printable(text: str) -> str:
+    """What a server said, as it may stand in a line on a terminal."""
+    return text if text.isprintable() else "".join(one if one.isprintable() else " " for one in text)
 
 
 def for_terminal(text: str, stream: TextIO | None) -> str:
@@ -33,7 +46,7 @@ def _escaped(found: "re.Match[bytes]") -> bytes:
     return b"\\u%04x" % found[0][-1]
 
 
-def print_reply(reply: Reply, *, as_json: bool) -> None:
+def print_reply(reply: "Reply", *, as_json: bool) -> None:
     if as_json:
         print_json({"reply": reply.text, "result": reply.record, "payload": reply.payload})
     else:

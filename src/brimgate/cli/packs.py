@@ -3,12 +3,11 @@
 import argparse
 from typing import Any, Final
 
-from brimgate.cli import complain
-from brimgate.cli.output import print_json, write_text
-from brimgate.cli.parsers import Commands
+from brimgate.cli import Commands
+from brimgate.cli.output import complain, print_json, write_text
 from brimgate.errors import OperatorError
-from brimgate.packs.contract import RULES_FILE, SAMPLES_FILE, Pack
 from brimgate.packs.discovery import installed, load_pack
+from brimgate.packs.pack import RULES_FILE, SAMPLES_FILE, Pack
 
 _EXAMPLE: Final = """example:
   brimgate packs

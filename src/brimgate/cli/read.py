@@ -5,7 +5,8 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from brimgate.cli.options import (
+from brimgate.cli import Commands
+from brimgate.cli.engine_options import (
     PRINCIPAL,
     UPSTREAM,
     add_budget_options,
@@ -15,11 +16,10 @@ from brimgate.cli.options import (
     make_request,
 )
 from brimgate.cli.output import print_reply
-from brimgate.cli.parsers import Commands
 
 if TYPE_CHECKING:
     from brimgate.engine.policy import Policy
-    from brimgate.packs.contract import Pack
+    from brimgate.packs.pack import Pack
 
 _EXAMPLE: Final = """example:
   brimgate read "$CURSOR"
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     pack, tool = _pack_and_tool(binding.tool)
     speaker = None
     if pack is not None:
-        from brimgate.cli.calls.speaking import Speaker
+        from brimgate.cli.calls.pack_text import Speaker
         from brimgate.config import load
 
         speaker = Speaker(pack, tool, log_path=load().wrapper_log)
@@ -77,7 +77,7 @@ def _pack_and_tool(answered: str) -> "tuple[Pack | None, str]":
 def _with_sections(policy: "Policy", pack: "Pack", tool: str) -> "Policy":
     """What the pack says of the fields of the tool."""
     from brimgate.config import Config, Upstream
-    from brimgate.config.policies import make_rules
+    from brimgate.config.rule_reader import make_rules
 
     config = Config(upstreams={pack.name: Upstream(pack=pack.name)})
     known = make_rules(config, pack.name).of(tool).policy

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from brimgate.cli import complain
-from brimgate.cli.options import (
+from brimgate.cli import Commands
+from brimgate.cli.engine_options import (
     BINDING,
     add_budget_options,
     add_view_options,
@@ -16,15 +16,14 @@ from brimgate.cli.options import (
     make_protection,
     make_request,
 )
-from brimgate.cli.output import Progress, print_json, print_reply, write_bytes
-from brimgate.cli.parsers import Commands
+from brimgate.cli.output import Progress, complain, print_json, print_reply, write_bytes
 from brimgate.engine import jsontext
+from brimgate.engine.document import Source
+from brimgate.engine.forms import AUTO, render
+from brimgate.engine.query import Request
 from brimgate.engine.rebuild import Rebuilder, next_on_walk
-from brimgate.engine.render import AUTO, render
-from brimgate.engine.request import Request
-from brimgate.engine.source import Source
 from brimgate.errors import BadRequest, InputError, JsonRefused
-from brimgate.protection import Protection
+from brimgate.hold.protection import Protection
 
 MAX_INPUT_BYTES: Final = 256 << 20
 

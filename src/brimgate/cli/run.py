@@ -7,13 +7,13 @@ from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Final
 
 from brimgate.back.process import Command, Process, spawn
+from brimgate.cli import Commands
 from brimgate.cli.gateway import (
     add_gateway_options,
     config_path,
     configuration,
     warn_of_unknown_variables,
 )
-from brimgate.cli.parsers import Commands
 from brimgate.cli.sandboxes import add_sandbox_option, sandboxes
 from brimgate.config import Config
 from brimgate.config.declarations import Upstream
@@ -22,7 +22,7 @@ from brimgate.stopping import EarlySignals
 from brimgate.watch.log import Log
 
 if TYPE_CHECKING:
-    from brimgate.store.fillings import Handover
+    from brimgate.hold.live_lists import Handover
 
 _EXAMPLE: Final = """example:
   brimgate run -- npx -y @modelcontextprotocol/server-filesystem ~/notes
@@ -62,8 +62,8 @@ def _relay(options: argparse.Namespace, read: Callable[[], Config]) -> int:
     process = _start(one) if one.command else None
     import asyncio
 
-    from brimgate.app.reaching import connector
-    from brimgate.app.reloading import Reloading
+    from brimgate.app.connect import connector
+    from brimgate.app.reload import Reloading
     from brimgate.app.stdio import StdioGateway
 
     async def relay() -> int:
@@ -79,7 +79,7 @@ def _relay(options: argparse.Namespace, read: Callable[[], Config]) -> int:
 
 
 def _handover() -> "Handover":
-    from brimgate.store.fillings import Handover  # half the engine, for those who need it anyway
+    from brimgate.hold.live_lists import Handover  # half the engine, for those who need it anyway
 
     return Handover()
 

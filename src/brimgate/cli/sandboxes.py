@@ -11,7 +11,7 @@ from brimgate.config.declarations import Upstream
 from brimgate.errors import OperatorError
 
 if TYPE_CHECKING:
-    from brimgate.packs.contract import Sandbox
+    from brimgate.packs.pack import Sandbox
 
 Read = Callable[[], Config]
 

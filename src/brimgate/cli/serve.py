@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from brimgate.cli import complain
+from brimgate.cli import Commands
 from brimgate.cli.gateway import (
     add_gateway_options,
     config_path,
     configuration,
     warn_of_unknown_variables,
 )
-from brimgate.cli.parsers import Commands
+from brimgate.cli.output import complain
 from brimgate.cli.sandboxes import add_sandbox_option, sandboxes
 from brimgate.config import Config
 from brimgate.errors import OperatorError
@@ -82,8 +82,8 @@ async def serve(
     on_open: Callable[[str, Config, Sequence[str]], object],
 ) -> None:
     """Until a signal ends it. `on_open` is told the address once clients may come, and where REST is served there."""
-    from brimgate.app.reloading import Reloading
-    from brimgate.app.serving import HttpGateway
+    from brimgate.app.reload import Reloading
+    from brimgate.app.server import HttpGateway
 
     gateway = HttpGateway(config, log, budget=budget)
     await gateway.open()

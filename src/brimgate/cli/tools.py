@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from brimgate.cli import printable
-from brimgate.cli.calls.conversing import converse
+from brimgate.cli import Commands
+from brimgate.cli.calls.conversation import converse
 from brimgate.cli.calls.knowing import find, is_destructive, pack_of, remember
 from brimgate.cli.calls.target import Target, add_calling_options, choose
-from brimgate.cli.parsers import Commands
-from brimgate.config.secrets import masked_arguments
+from brimgate.cli.output import printable
+from brimgate.config.masking import masked_arguments
 from brimgate.errors import BadRequest
 
 if TYPE_CHECKING:
-    from brimgate.app.caller import Caller, Tool
-    from brimgate.packs.contract import Pack
+    from brimgate.app.client import Caller, Tool
+    from brimgate.packs.pack import Pack
 
 _MAX_SENTENCE: Final = 200
 _SENTENCE: Final = re.compile(r"(.+?[.!?])(?:\s|\Z)")
@@ -27,7 +27,7 @@ _SAMPLES: Final = {"integer": "10", "number": "0.5", "boolean": "true", "array":
 _EXAMPLE: Final = """example:
   brimgate tools https://mcp.example.com/mcp
   brimgate tools --config brimgate.yaml notes add_note
-  brimgate tools list_bookings --json -- python -m brimgate.testing.demo_server
+  brimgate tools list_bookings --json -- python -m brimgate.sandboxes.demo
 """
 
 
@@ -92,7 +92,7 @@ def summarize(tool: "Tool", order: Sequence[str]) -> str:
 
 def describe(tool: "Tool", target: Target, pack: "Pack | None") -> str:
     from brimgate.cli.calls.arguments import signature
-    from brimgate.cli.calls.schemas import as_mapping, parameters, required
+    from brimgate.cli.calls.schema import as_mapping, parameters, required
     from brimgate.cli.calls.weighing import usable
 
     destroys = is_destructive(tool, pack)
@@ -115,7 +115,7 @@ def describe(tool: "Tool", target: Target, pack: "Pack | None") -> str:
 
 
 def _facts(about: Any, root: dict[str, Any], is_required: bool) -> str:
-    from brimgate.cli.calls.schemas import as_mapping
+    from brimgate.cli.calls.schema import as_mapping
 
     default = as_mapping(about).get("default")
     told = [type_name(about, root)]
@@ -128,7 +128,7 @@ def _facts(about: Any, root: dict[str, Any], is_required: bool) -> str:
 
 def type_name(about: Any, root: dict[str, Any]) -> str:
     """`array of string or null`, `"asc" or "desc"`."""
-    from brimgate.cli.calls.schemas import alternatives, as_mapping, choices_of, kind_of
+    from brimgate.cli.calls.schema import alternatives, as_mapping, choices_of, kind_of
 
     found: list[str] = []
     for one in alternatives(about, root):
@@ -144,7 +144,7 @@ def type_name(about: Any, root: dict[str, Any]) -> str:
 
 def _command_line(tool: "Tool", target: Target, *, destroys: bool) -> str:
     """With what the tool needs, ready to be filled in."""
-    from brimgate.cli.calls.schemas import as_mapping, parameters, required
+    from brimgate.cli.calls.schema import as_mapping, parameters, required
     from brimgate.cli.calls.weighing import usable
 
     schema = usable(tool.schema)
@@ -159,7 +159,7 @@ def _command_line(tool: "Tool", target: Target, *, destroys: bool) -> str:
 
 
 def _sample(name: str, about: Any, root: dict[str, Any]) -> str:
-    from brimgate.cli.calls.schemas import alternatives, choices_of, kind_of
+    from brimgate.cli.calls.schema import alternatives, choices_of, kind_of
 
     found = alternatives(about, root)
     first = next((one for one in found if kind_of(one) != "null"), found[0])

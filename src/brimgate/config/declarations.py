@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from brimgate.config.options import option
-from brimgate.engine.scale import MIN_BUDGET
+from brimgate.engine.tokens.families import MIN_BUDGET
 
 Switch = Literal["always", "never"]
 Form = Literal["auto", "json", "columns", "table", "lines", "bare", "toon"]

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable
 
 from brimgate.config.declarations import Config, Override
-from brimgate.config.policies import general_rule, overridden
+from brimgate.config.rule_reader import general_rule, overridden
+from brimgate.engine.patterns import PathPattern
+from brimgate.engine.rules import Rules, ToolRule
 from brimgate.errors import OperatorError
-from brimgate.relay.patterns import PathPattern
-from brimgate.relay.rules import Rules, ToolRule
 
 Resolve = Callable[[str], ToolRule]
 

@@ -7,13 +7,13 @@ from typing import Any
 import msgspec
 
 from brimgate.config.declarations import ContextProtection, Override
-from brimgate.config.loading import parse
+from brimgate.config.sources import parse
+from brimgate.engine.rules import Words
 from brimgate.engine.wording import Wording
 from brimgate.errors import OperatorError
-from brimgate.packs.contract import RULES_FILE, Pack
+from brimgate.packs.formatter import Trouble, wording_of
+from brimgate.packs.pack import RULES_FILE, Pack
 from brimgate.packs.scene import Scene
-from brimgate.packs.writing import Trouble, wording_of
-from brimgate.relay.rules import Words
 
 
 def rules_of(pack: Pack, hard_cap: float = math.inf) -> dict[str, Override]:

@@ -5,7 +5,7 @@ import types
 from typing import Any, Final, Literal, Union, get_args, get_origin
 
 from brimgate.config.options import Option
-from brimgate.documents import shown
+from brimgate.config.tree import shown
 from brimgate.errors import ConfigError
 
 _MAX_NAMED: Final = 8

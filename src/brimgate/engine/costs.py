@@ -5,9 +5,9 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import Final
 
-from brimgate.engine.bytepairs import tokens_by_block
 from brimgate.engine.lazy import lazy
-from brimgate.engine.tokens import Estimator
+from brimgate.engine.tokens.estimator import Estimator
+from brimgate.engine.tokens.pairs import tokens_by_block
 
 BLOCK: Final = 256
 _SLICES: Final = 5

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
-from brimgate.engine.source import Position
+from brimgate.engine.document import Position
 from brimgate.errors import CursorError, OperatorError
 
 MAX_CHARS: Final = 64

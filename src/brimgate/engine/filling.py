@@ -3,8 +3,8 @@
 from bisect import bisect_right
 from typing import Final, NamedTuple, Protocol
 
-from brimgate.engine.request import Request
-from brimgate.engine.source import Position, Source, pointer_steps
+from brimgate.engine.document import Position, Source, pointer_steps
+from brimgate.engine.query import Request
 from brimgate.engine.view import View
 
 EVERYTHING: Final = 1 << 53

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from brimgate.engine.tokens import Estimator
+from brimgate.engine.tokens.estimator import Estimator
 
 if TYPE_CHECKING:
-    from brimgate.engine.render import Rendered
+    from brimgate.engine.forms import Rendered
 
 _FULL: Final = 0.89
 """A page this full is not tried again with more: that would cost another rendering for little."""

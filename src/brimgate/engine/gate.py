@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass
 
-from brimgate.engine import plan
-from brimgate.engine.beginning import begin
-from brimgate.engine.frame import Frame
+from brimgate.engine import decision
+from brimgate.engine.document import Position, Source
 from brimgate.engine.policy import Policy
+from brimgate.engine.query import Request
 from brimgate.engine.reading import read
-from brimgate.engine.reply import Issue, Reply
-from brimgate.engine.request import Request
-from brimgate.engine.source import Position, Source
+from brimgate.engine.replies.formatted import first_worded
+from brimgate.engine.replies.frame import Frame
+from brimgate.engine.replies.reply import Issue, Reply
+from brimgate.engine.replies.text import begin
 from brimgate.engine.view import View
-from brimgate.engine.worded import first_worded
 from brimgate.engine.wording import Wording
 
 
@@ -31,8 +31,8 @@ class Gate:
         worded = first_worded(self._frame, self.wording) if self.wording else None
         if worded is not None:
             return worded
-        decision = plan.decide(self.source, self.policy)
-        return None if isinstance(decision, plan.Pass) else begin(self._frame, decision)
+        decided = decision.decide(self.source, self.policy)
+        return None if isinstance(decided, decision.Pass) else begin(self._frame, decided)
 
     def read(self, view: View, position: Position, request: Request) -> Reply:
         """Go on from a cursor, or look at the held answer in another way."""

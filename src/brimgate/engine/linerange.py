@@ -1,8 +1,8 @@
 """A range of lines of a held text, exactly; what does not fit goes on with a cursor."""
 
+from brimgate.engine.document import Source
 from brimgate.engine.policy import Policy
 from brimgate.engine.selection import Selection
-from brimgate.engine.source import Source
 from brimgate.errors import BadRequest
 
 

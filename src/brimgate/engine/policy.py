@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from brimgate.engine.scale import MIN_BUDGET
-from brimgate.engine.tokens import Estimator
+from brimgate.engine.tokens.estimator import Estimator
+from brimgate.engine.tokens.families import MIN_BUDGET
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from brimgate.engine import jsontext
+from brimgate.engine.document import MAX_DEPTH, Node, Source, pointer_step
 from brimgate.engine.excerpt import excerpt
+from brimgate.engine.forms import AUTO, Rendered, columns, plain, render
 from brimgate.engine.jsontext import Children
 from brimgate.engine.policy import Policy
-from brimgate.engine.render import AUTO, Rendered, bare, columns, render
-from brimgate.engine.source import MAX_DEPTH, Node, Source, pointer_step
 from brimgate.engine.strip import is_vector
 
 _STUB_BYTES: Final = 70
@@ -89,7 +89,7 @@ def _render(raw: bytes, policy: Policy) -> Rendered:
     if policy.form not in (AUTO, "columns"):
         return render(raw, policy.form, policy.estimator)
     text = columns.encode_summary(raw)
-    return Rendered("columns", text) if text is not None else Rendered("bare", bare.encode(raw))
+    return Rendered("columns", text) if text is not None else Rendered("bare", plain.encode(raw))
 
 
 def _fields(source: Source, node: Node, held: dict[str, int], base: str) -> list[str]:

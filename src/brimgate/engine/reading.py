@@ -3,16 +3,16 @@
 from dataclasses import replace
 from typing import Final
 
-from brimgate.engine import jsontext, plan
-from brimgate.engine.beginning import begin
-from brimgate.engine.frame import BEGINNING, Frame, allowance_of
-from brimgate.engine.project import ALL, are_around
-from brimgate.engine.render import render
-from brimgate.engine.reply import Notice, Reply
-from brimgate.engine.request import Request
-from brimgate.engine.source import Position, Source
+from brimgate.engine import decision, jsontext
+from brimgate.engine.document import Position, Source
+from brimgate.engine.fields import ALL, are_around
+from brimgate.engine.forms import render
+from brimgate.engine.query import Request
+from brimgate.engine.replies.formatted import read_worded
+from brimgate.engine.replies.frame import BEGINNING, Frame, allowance_of
+from brimgate.engine.replies.reply import Notice, Reply
+from brimgate.engine.replies.text import begin
 from brimgate.engine.view import FOCUS, WHOLE, View
-from brimgate.engine.worded import read_worded
 from brimgate.engine.wording import Wording
 from brimgate.errors import BadRequest
 
@@ -73,7 +73,7 @@ def _first_of_path(frame: Frame, view: View) -> Reply:
         return frame.issue(replace(_inside(base, sub, inner), form=view.form), at)
 
     below = Frame(inner, frame.policy, issue, base)
-    return _whole(below, frame.budget(view)) or begin(below, plan.decide_oversized(inner, frame.policy))
+    return _whole(below, frame.budget(view)) or begin(below, decision.decide_oversized(inner, frame.policy))
 
 
 def _whole(frame: Frame, budget: int) -> Reply | None:

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 from brimgate.engine import jsontext
-from brimgate.engine.render import FORMS
-from brimgate.engine.reply import Reply
-from brimgate.engine.source import Source, pointer_steps
+from brimgate.engine.document import Source, pointer_steps
+from brimgate.engine.forms import FORMS
+from brimgate.engine.replies.reply import Reply
 from brimgate.errors import InputError
 
 

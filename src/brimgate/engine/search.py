@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from brimgate.engine import jsontext
+from brimgate.engine.document import MAX_DEPTH, Node, Source, pointer_step
+from brimgate.engine.fields import field_tree, project
 from brimgate.engine.fit import fit
+from brimgate.engine.forms import Rendered
 from brimgate.engine.policy import Policy
-from brimgate.engine.project import field_tree, project
-from brimgate.engine.render import Rendered
 from brimgate.engine.selection import Selection, clipped, fit_units, indexed, list_items
-from brimgate.engine.source import MAX_DEPTH, Node, Source, pointer_step
 from brimgate.engine.view import View
 from brimgate.errors import BadRequest
 

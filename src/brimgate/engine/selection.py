@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from brimgate.engine import jsontext
+from brimgate.engine.document import Source
 from brimgate.engine.fit import Fitted, fit
+from brimgate.engine.forms import Rendered, render
 from brimgate.engine.policy import Policy
-from brimgate.engine.render import Rendered, render
-from brimgate.engine.source import Source
 
 INDEX: Final = "#"
 """Name of the member that tells which item of the list this is."""

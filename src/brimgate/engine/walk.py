@@ -8,12 +8,8 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 
 from brimgate.engine import jsontext
-from brimgate.engine.chunk import LongText, Plan, plan_chunks
-from brimgate.engine.fit import fit
-from brimgate.engine.jsontext import Children
-from brimgate.engine.policy import Policy
-from brimgate.engine.render import Rendered, render
-from brimgate.engine.source import (
+from brimgate.engine.chunks import LongText, Plan, plan_chunks
+from brimgate.engine.document import (
     MAX_DEPTH,
     MAX_POINTER_CHARS,
     Node,
@@ -24,6 +20,10 @@ from brimgate.engine.source import (
     pointer_step,
     step_into,
 )
+from brimgate.engine.fit import fit
+from brimgate.engine.forms import Rendered, render
+from brimgate.engine.jsontext import Children
+from brimgate.engine.policy import Policy
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from brimgate.engine.decision import surely_fits
+from brimgate.engine.document import Focus, Source
 from brimgate.engine.fit import fit
 from brimgate.engine.jsontext import Children
-from brimgate.engine.plan import surely_fits
 from brimgate.engine.policy import Policy
-from brimgate.engine.source import Focus, Source
 
 VIEW: Final = "view"
 """What stands for the form in a record: it is none, as it cannot be read back."""
@@ -55,7 +55,7 @@ def word_page(
     source: Source, wording: Wording, start: int, limit: int, room: int, policy: Policy
 ) -> Worded | None:
     """As many items of the list an answer is about as fit, from `start` on, inside what stands around the list."""
-    from brimgate.engine.render import Rendered
+    from brimgate.engine.forms import Rendered
 
     focus = source.focus if source.is_json else None
     children = _items(source, focus) if focus else None

@@ -1,6 +1,6 @@
 """Knowledge of one system each: how its answers read best, what of them matters, which of its tools destroy."""
 
-from brimgate.packs.contract import Formatter, Pack, Sandbox, Tool
+from brimgate.packs.pack import Formatter, Pack, Sandbox, Tool
 from brimgate.packs.scene import Scene
 
 __all__ = ["Formatter", "Pack", "Sandbox", "Scene", "Tool"]

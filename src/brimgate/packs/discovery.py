@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from brimgate.errors import OperatorError
-from brimgate.packs.contract import Pack, Tool
+from brimgate.packs.pack import Pack, Tool
 
 GROUP: Final = "brimgate.packs"
 NO_PACK: Final = "none"

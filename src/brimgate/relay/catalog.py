@@ -5,11 +5,11 @@ from typing import Final
 
 import msgspec
 
-from brimgate.relay.message import NOTHING, Json, encode, text_of
-from brimgate.relay.param_headers import ParamHeaders, param_headers_of
+from brimgate.engine.rules import Rules
+from brimgate.relay.content import close_list, close_object, open_list, open_object
+from brimgate.relay.protocol.headers import ParamHeaders, param_headers_of
+from brimgate.relay.protocol.message import NOTHING, Json, encode, text_of
 from brimgate.relay.read_tool import definition, is_definition
-from brimgate.relay.rules import Rules
-from brimgate.relay.slots import close_list, close_object, open_list, open_object
 
 _CUT: Final = "…"
 _MAX_TOOLS: Final = 10_000

@@ -4,9 +4,9 @@ import json
 from functools import lru_cache
 from typing import Any, Final
 
-from brimgate.engine.reply import Reply
-from brimgate.relay.message import Json, quoted
-from brimgate.relay.slots import close_object, open_object
+from brimgate.engine.replies.reply import Reply
+from brimgate.relay.content import close_object, open_object
+from brimgate.relay.protocol.message import Json, quoted
 
 NOTICE_MEMBER: Final = "brimgate"
 

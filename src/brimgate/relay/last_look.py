@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from brimgate.engine.policy import Policy
-from brimgate.relay.message import Json, quoted
-from brimgate.relay.rules import ToolRule
-from brimgate.relay.slots import (
+from brimgate.engine.rules import ToolRule
+from brimgate.relay.content import (
     Slot,
     block_slot,
     close_list,
@@ -16,7 +15,8 @@ from brimgate.relay.slots import (
     open_object,
     resource_slot,
 )
-from brimgate.relay.written import LIGHT_BYTES, Bounded, Hold, as_tool_result, text_block, with_record
+from brimgate.relay.protocol.message import Json, quoted
+from brimgate.relay.rewrite import LIGHT_BYTES, Bounded, Hold, as_tool_result, text_block, with_record
 
 _KEPT_WHOLE: Final = frozenset(("isError", "resultType", "ttlMs", "cacheScope", "taskId", "status"))
 _SLOT_MAKERS: Final[dict[str, Callable[[Json], Slot]]] = {

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from brimgate.errors import BadRequest
-from brimgate.relay.message import encode
+from brimgate.relay.protocol.message import encode
 
 if TYPE_CHECKING:
     from brimgate.engine.cursor import Binding
     from brimgate.engine.policy import Policy
-    from brimgate.engine.reply import Reply
-    from brimgate.engine.request import Request
-    from brimgate.protection import Protection
-    from brimgate.relay.rules import Rules
+    from brimgate.engine.query import Request
+    from brimgate.engine.replies.reply import Reply
+    from brimgate.engine.rules import Rules
+    from brimgate.hold.protection import Protection
 
 ARGUMENTS: Final = ("cursor", "limit", "fields", "path", "lines", "search", "pages", "format")
 _NOTICE_TOKENS: Final = 60
@@ -83,7 +83,7 @@ def read_on(
     on_trouble: "Callable[[dict[str, Any]], None]" = lambda _: None,
 ) -> Reading:
     """What a call is answered with. Raises ClientError with what is right."""
-    from brimgate.engine.request import Request
+    from brimgate.engine.query import Request
 
     asked = asked_of(arguments, rules, protection, principal, upstream)
     cursor, binding, request, bound = asked.cursor, asked.binding, asked.request, asked.protection
@@ -109,7 +109,7 @@ class Asked:
 def asked_of(
     arguments: dict[str, Any], rules: "Rules", protection: "Protection", principal: str, upstream: str
 ) -> Asked:
-    from brimgate.engine.request import parse_request
+    from brimgate.engine.query import parse_request
 
     given = {name: value for name, value in arguments.items() if value is not None and value != ""}
     if wrong := check_arguments(given):
@@ -123,9 +123,9 @@ def asked_of(
 
 def _picture(raw: bytes, policy: "Policy") -> "tuple[Reply, bytes] | None":
     """A held image that a path leads to, if it fits under the cap."""
-    from brimgate.engine.reply import Notice, Reply, budget_fields
+    from brimgate.engine.replies.reply import Notice, Reply, budget_fields
+    from brimgate.relay.content import block_slot, resource_slot
     from brimgate.relay.last_look import without_data
-    from brimgate.relay.slots import block_slot, resource_slot
 
     if raw[:1] != b"{":
         return None

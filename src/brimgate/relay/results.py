@@ -10,13 +10,11 @@ from typing import Final, Literal
 import msgspec
 
 from brimgate.engine.policy import Policy
-from brimgate.engine.reply import Reply
+from brimgate.engine.replies.reply import Reply
+from brimgate.engine.rules import ToolRule
 from brimgate.relay import keeping
-from brimgate.relay.choice import Choice, choose, for_schema
-from brimgate.relay.last_look import hold_whole, is_under_cap
-from brimgate.relay.message import Json, encode, quoted, text_of
-from brimgate.relay.rules import ToolRule
-from brimgate.relay.slots import (
+from brimgate.relay.budget import Choice, choose, for_schema
+from brimgate.relay.content import (
     Slot,
     block_slot,
     close_list,
@@ -28,7 +26,9 @@ from brimgate.relay.slots import (
     resource_slot,
     with_member,
 )
-from brimgate.relay.written import LIGHT_BYTES, Bounded, Hold, as_tool_result, clean, text_block, with_record
+from brimgate.relay.last_look import hold_whole, is_under_cap
+from brimgate.relay.protocol.message import Json, encode, quoted, text_of
+from brimgate.relay.rewrite import LIGHT_BYTES, Bounded, Hold, as_tool_result, clean, text_block, with_record
 
 _APART: Final = frozenset(
     (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from brimgate.relay import message as rpc
+from brimgate.engine.rules import Rules
 from brimgate.relay.actions import (
     Action,
     Greeted,
@@ -22,16 +22,16 @@ from brimgate.relay.actions import (
     at_once,
     settled,
 )
-from brimgate.relay.bounding import Bounding
-from brimgate.relay.calls import Call, WaitingCalls
 from brimgate.relay.catalog import Catalog
 from brimgate.relay.greeting import Greeting
-from brimgate.relay.message import NOTHING, Garbage, Message, Opaque
-from brimgate.relay.rules import Rules
+from brimgate.relay.pending import Call, WaitingCalls
+from brimgate.relay.protocol import message as rpc
+from brimgate.relay.protocol.message import NOTHING, Garbage, Message, Opaque
+from brimgate.relay.reduction import Bounding
 
 if TYPE_CHECKING:
-    from brimgate.protection import Protection
-    from brimgate.store.fillings import Handover
+    from brimgate.hold.live_lists import Handover
+    from brimgate.hold.protection import Protection
 
 MEASURED: Final = frozenset(("tools/call", "resources/read", "prompts/get", "tasks/result", "tasks/get"))
 _TOO_DEEP: Final = "maximum recursion depth"

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from brimgate.testing.hostaway import Sandbox, sandbox
+from brimgate.sandboxes.hostaway import Sandbox, sandbox
 from tests.back.rest.declared import Ground
 
 

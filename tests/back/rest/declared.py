@@ -8,7 +8,7 @@ from typing import Any
 
 from brimgate.back.rest.api import Answer, RestApi
 from brimgate.back.rest.declaration import Api, read_api
-from brimgate.testing.hostaway import Sandbox
+from brimgate.sandboxes.hostaway import Sandbox
 from tests.hostaway.asking import Caller
 
 Json = dict[str, Any]

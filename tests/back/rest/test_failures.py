@@ -8,9 +8,9 @@ import pytest
 
 from brimgate.back.rest.api import RestApi
 from brimgate.back.rest.declaration import read_api
-from brimgate.back.rest.failures import ApiError, Failures
+from brimgate.back.rest.errors import ApiError, Failures
 from brimgate.errors import UpstreamError
-from brimgate.testing.hostaway.faults import LEAK
+from brimgate.sandboxes.hostaway.faults import LEAK
 from tests.back.rest.declared import PATIENCE, TOOLS, Ground, opened
 from tests.back.rest.listing_server import respond
 from tests.back.scripted import Peer, Server, always

@@ -8,12 +8,12 @@ import pytest
 
 from brimgate.back.rest.api import RestApi
 from brimgate.back.rest.declaration import read_api
-from brimgate.back.rest.failures import ApiError, Failures
+from brimgate.back.rest.errors import ApiError, Failures
 from brimgate.back.rest.model import Shape, Table
-from brimgate.back.rest.shaping import Opened, content
+from brimgate.back.rest.response import Opened, content
 from brimgate.errors import OperatorError
-from brimgate.store.contract import Bounds
-from brimgate.store.fillings import Fillings
+from brimgate.hold.live_lists import Fillings
+from brimgate.hold.stores.contract import Bounds
 from tests.back.rest.declared import PATIENCE
 from tests.back.rest.listing_server import Numbers, respond
 from tests.back.rest.test_paging import CURSOR, begin, read_all

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from brimgate.back.rest.api import RestApi
 from brimgate.back.rest.declaration import read_api
-from brimgate.back.rest.failures import ApiError
-from brimgate.back.rest.filling import Filling
+from brimgate.back.rest.errors import ApiError
+from brimgate.back.rest.live_list import Filling
 from brimgate.errors import BadRequest, UpstreamError
 from tests.back.rest.declared import PATIENCE, Ground, opened, told
 from tests.back.rest.listing_server import OFFSET, PAGED, Numbers

@@ -6,10 +6,10 @@ import pytest
 
 from brimgate.back.rest.api import RestApi
 from brimgate.back.rest.declaration import read_api
-from brimgate.back.rest.failures import ApiError
+from brimgate.back.rest.errors import ApiError
 from brimgate.back.rest.model import RateLimit
 from brimgate.back.rest.rates import Line, NoRoom, Rates, Ticket, Window
-from brimgate.testing.hostaway import sandbox
+from brimgate.sandboxes.hostaway import sandbox
 from tests.back.rest.declared import PATIENCE, VARIABLES, Ground, opened
 from tests.back.rest.listing_server import respond
 from tests.back.scripted import Peer, Server

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from brimgate.back.rest.model import Shape, Table
-from brimgate.back.rest.shaping import Misshapen, Opened, content
+from brimgate.back.rest.response import Misshapen, Opened, content
 from tests.back.rest.declared import Ground, opened, told
 
 BODY = rb""" { "status" : "ok", "count": 3, "a/b": {"~": [10, 20]},

@@ -4,13 +4,13 @@ from typing import Final
 
 import msgspec
 
-from brimgate.back.http.client import Headers, Response
-from brimgate.back.http.hearing import Ear
-from brimgate.back.http.outgoing import Outgoing
-from brimgate.back.http.server import HttpServer
-from brimgate.relay.eras import call_arguments, envelope_headers
-from brimgate.relay.message import Message
-from brimgate.relay.param_headers import ParamHeaders, make_params
+from brimgate.back.mcp.request import Outgoing
+from brimgate.back.mcp.response import Ear
+from brimgate.back.mcp.server import HttpServer
+from brimgate.http.client import Headers, Response
+from brimgate.relay.protocol.headers import ParamHeaders, make_params
+from brimgate.relay.protocol.message import Message
+from brimgate.relay.protocol.versions import call_arguments, envelope_headers
 
 _JSON: Final = (b"content-type", b"application/json")
 _BOTH: Final = (b"accept", b"application/json, text/event-stream")

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
-from brimgate.back.http.client import Response, TooLarge
-from brimgate.back.http.hearing import bare
-from brimgate.back.http.outgoing import messages_in
-from brimgate.relay import message as rpc
-from brimgate.relay.message import one_line
+from brimgate.back.mcp.request import messages_in
+from brimgate.back.mcp.response import bare
+from brimgate.http.client import Response, TooLarge
+from brimgate.relay.protocol import message as rpc
+from brimgate.relay.protocol.message import one_line
 
 _MAX_BYTES: Final = 1 << 20
 _SESSION_CODES: Final = frozenset((0, rpc.UPSTREAM_GONE, -32001, -32600))

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-from brimgate.back.http.client import Response
 from brimgate.back.http.conversation import Conversation
-from brimgate.back.http.hearing import Trail, is_event_stream
+from brimgate.back.mcp.response import Trail, is_event_stream
 from brimgate.errors import UpstreamError
-from brimgate.relay.message import one_line
+from brimgate.http.client import Response
+from brimgate.http.sse import Event, read_event
+from brimgate.relay.protocol.message import one_line
 from brimgate.wire.framing import TooLong
-from brimgate.wire.sse import Event, read_event
 
 
 class StandingStream:

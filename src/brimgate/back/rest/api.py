@@ -10,22 +10,22 @@ from weakref import WeakSet
 
 import msgspec
 
-from brimgate.back.http.client import HttpClient, Origin
 from brimgate.back.rest.arguments import Checker
 from brimgate.back.rest.calling import Caller
 from brimgate.back.rest.credentials import ClientCredentials, Credentials, FixedCredentials, Resolved
-from brimgate.back.rest.exchange import Exchange, Reply
-from brimgate.back.rest.failures import ApiError, Failures
-from brimgate.back.rest.filling import Filling
+from brimgate.back.rest.errors import ApiError, Failures
+from brimgate.back.rest.live_list import Filling
 from brimgate.back.rest.model import Api, Paging, Setting, Tool
 from brimgate.back.rest.paging import Page, keys_of, walk_of
 from brimgate.back.rest.rates import Rates
 from brimgate.back.rest.request import Fixed, compose
 from brimgate.back.rest.resolution import Resolution
-from brimgate.back.rest.shaping import Content, Misshapen, Opened, content, whole_number
-from brimgate.back.rest.tools import LIMIT
+from brimgate.back.rest.response import Content, Misshapen, Opened, content, whole_number
+from brimgate.back.rest.sender import Exchange, Reply
+from brimgate.back.rest.tool_declaration import LIMIT
 from brimgate.engine import jsontext
 from brimgate.errors import BadRequest, ConfigError, JsonRefused
+from brimgate.http.client import HttpClient, Origin
 
 __all__ = ["Answer", "ApiError", "RestApi"]
 

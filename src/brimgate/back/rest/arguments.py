@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from brimgate.back.rest.failures import one_line
+from brimgate.back.rest.errors import one_line
 from brimgate.back.rest.model import Tool
-from brimgate.back.rest.tools import refuse_to_fetch
+from brimgate.back.rest.tool_declaration import refuse_to_fetch
 from brimgate.errors import BadRequest
 
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,18}")

@@ -5,9 +5,9 @@ from typing import Final
 import msgspec
 
 from brimgate.back.rest.credentials import Credentials
-from brimgate.back.rest.exchange import Exchange, Reply, Request
-from brimgate.back.rest.failures import Failures
-from brimgate.back.rest.shaping import Misshapen, Opened
+from brimgate.back.rest.errors import Failures
+from brimgate.back.rest.response import Misshapen, Opened
+from brimgate.back.rest.sender import Exchange, Reply, Request
 from brimgate.engine import jsontext
 
 _REFUSALS: Final = (401, 403)

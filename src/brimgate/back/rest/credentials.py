@@ -10,11 +10,11 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from brimgate.back.http.client import Headers
-from brimgate.back.rest.exchange import Exchange, Request
-from brimgate.back.rest.failures import Failures
+from brimgate.back.rest.errors import Failures
 from brimgate.back.rest.model import Auth
 from brimgate.back.rest.resolution import Resolution
+from brimgate.back.rest.sender import Exchange, Request
+from brimgate.http.client import Headers
 
 _MOST_TOKEN_CHARS: Final = 16_384
 _EARLY_SECONDS: Final = 60.0

@@ -54,7 +54,7 @@ from typing import Final, cast
 from brimgate.back.rest.document import Place, read_document
 from brimgate.back.rest.model import Api, Auth, AuthKind, RateLimit, Scope, Setting, Tool
 from brimgate.back.rest.section import Section
-from brimgate.back.rest.tools import PATH, TOOL_NAME, read_tool
+from brimgate.back.rest.tool_declaration import PATH, TOOL_NAME, read_tool
 
 __all__ = ["Api", "Tool", "read_api"]
 

@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from brimgate.documents import Mapping, Scalar, Sequence, Value, shown
-from brimgate.documents import read_document as read_tree
+from brimgate.config.tree import Mapping, Scalar, Sequence, Value, shown
+from brimgate.config.tree import read_document as read_tree
 from brimgate.errors import ConfigError
 
 __all__ = ["File", "Place", "read_document", "shown"]

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, NamedTuple, Protocol
 
 from brimgate.back.rest.model import Paging
-from brimgate.back.rest.shaping import Misshapen, member_of
+from brimgate.back.rest.response import Misshapen, member_of
 from brimgate.errors import JsonRefused
 
 _MOST_SEEKS: Final = 6

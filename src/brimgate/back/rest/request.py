@@ -6,12 +6,12 @@ from urllib.parse import quote, unquote, urlencode
 
 import msgspec
 
-from brimgate.back.rest.exchange import Request
 from brimgate.back.rest.model import Parameter, Tool, Where
+from brimgate.back.rest.sender import Request
 from brimgate.errors import BadRequest
 
 if TYPE_CHECKING:
-    from brimgate.back.http.client import Headers
+    from brimgate.http.client import Headers
 
 _MOST_SEGMENT_CHARS: Final = 500
 _MOST_HEADER_CHARS: Final = 4_000

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from brimgate.back.rest.model import Setting
-from brimgate.back.rest.tools import HEADER, OUR_HEADERS
+from brimgate.back.rest.tool_declaration import HEADER, OUR_HEADERS
 from brimgate.errors import OperatorError
 
 

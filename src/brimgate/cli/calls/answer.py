@@ -7,8 +7,8 @@ import msgspec
 
 from brimgate.engine import jsontext
 from brimgate.errors import JsonRefused
-from brimgate.relay.message import Json, text_of
-from brimgate.relay.slots import close_list, is_json, open_list, open_object
+from brimgate.relay.content import close_list, is_json, open_list, open_object
+from brimgate.relay.protocol.message import Json, text_of
 
 _decode: Final = msgspec.json.Decoder().decode
 

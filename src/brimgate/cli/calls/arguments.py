@@ -11,12 +11,10 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Any, Final, cast
 
-from brimgate.cli import printable
 from brimgate.cli.calls.checking import check
 from brimgate.cli.calls.converting import UNFIT, convert
-from brimgate.cli.calls.exact_json import read_json
 from brimgate.cli.calls.saying import short
-from brimgate.cli.calls.schemas import (
+from brimgate.cli.calls.schema import (
     Schema,
     alternatives,
     as_mapping,
@@ -27,7 +25,9 @@ from brimgate.cli.calls.schemas import (
     takes_text_itself,
     wanted,
 )
+from brimgate.cli.calls.values import read_json
 from brimgate.cli.calls.weighing import usable
+from brimgate.cli.output import printable
 from brimgate.errors import BadRequest
 
 Read = Callable[[str], bytes]

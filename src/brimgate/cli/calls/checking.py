@@ -8,9 +8,9 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import Any, Final, cast
 
-from brimgate.cli.calls.exact_json import encode
 from brimgate.cli.calls.saying import short
-from brimgate.cli.calls.schemas import Schema, alternatives, kind_of, required, wanted
+from brimgate.cli.calls.schema import Schema, alternatives, kind_of, required, wanted
+from brimgate.cli.calls.values import encode
 from brimgate.cli.calls.weighing import is_checkable
 from brimgate.errors import BadRequest
 

@@ -3,8 +3,8 @@
 import json
 from typing import Any, Final
 
-from brimgate.cli.calls.exact_json import NUMBER, number_of, read_json
-from brimgate.cli.calls.schemas import Schema, alternatives, choices_of, kind_of
+from brimgate.cli.calls.schema import Schema, alternatives, choices_of, kind_of
+from brimgate.cli.calls.values import NUMBER, number_of, read_json
 from brimgate.errors import BadRequest
 
 _GREED: Final = {"array": 1, "string": 2, "": 2}

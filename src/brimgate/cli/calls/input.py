@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from brimgate.cli import printable
+from brimgate.cli.output import printable
 from brimgate.errors import InputError
 
 _MAX_INPUT_BYTES: Final = 64 << 20

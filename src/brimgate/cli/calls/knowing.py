@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from brimgate.cli import complain, printable
 from brimgate.cli.calls.target import Target
+from brimgate.cli.output import complain, printable
 from brimgate.errors import BadRequest
 
 if TYPE_CHECKING:
-    from brimgate.app.caller import Tool
-    from brimgate.packs.contract import Pack
+    from brimgate.app.client import Tool
+    from brimgate.packs.pack import Pack
 
 
 def find(tools: "Sequence[Tool]", name: str) -> "Tool":

@@ -1,6 +1,6 @@
 """How foreign names and values are said in a message."""
 
-from brimgate.cli import printable
+from brimgate.cli.output import printable
 
 
 def short(text: str, most: int = 60) -> str:

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from brimgate.cli import printable
 from brimgate.cli.gateway import config_path
+from brimgate.cli.output import printable
 from brimgate.config import Config, load
 from brimgate.config.declarations import Upstream
-from brimgate.config.loading import unreachable
+from brimgate.config.sources import unreachable
 from brimgate.errors import BadRequest, OperatorError
 from brimgate.watch.log import LEVELS
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from brimgate.engine.document import Source, Text
 from brimgate.engine.jsontext import Children
-from brimgate.engine.source import Source, Text
 
 MAX_BYTES: Final = 12 << 20
 """Up to here all of it is looked at: 10 MB take 0.1 to 0.5 s."""

@@ -6,11 +6,11 @@ from typing import Any, Final, Protocol, cast
 
 import msgspec
 
-from brimgate.front.http.exchange import Exchange
-from brimgate.front.http.refusals import Refusal, too_many
-from brimgate.relay import message as rpc
+from brimgate.front.mcp.errors import Refusal, too_many
+from brimgate.front.mcp.request import Exchange
 from brimgate.relay.actions import Line, ToClient
-from brimgate.relay.message import Message
+from brimgate.relay.protocol import message as rpc
+from brimgate.relay.protocol.message import Message
 
 _MAX_BATCH: Final = 1_000
 _ROOM_SECONDS: Final = 30.0

@@ -1,13 +1,13 @@
 """`/mcp` in front of a server that is no HTTP server itself: which era a request is of, and who handles it."""
 
 from brimgate.front.http.conversation import check_batch, check_id
-from brimgate.front.http.exchange import Exchange
-from brimgate.front.http.refusals import Refusal
-from brimgate.front.http.sessions import HandshakeSessions
-from brimgate.front.http.single import SingleExchanges
-from brimgate.relay import message as rpc
-from brimgate.relay.eras import is_modern_header
-from brimgate.relay.message import Garbage, Message, Opaque, one_line
+from brimgate.front.mcp.errors import Refusal
+from brimgate.front.mcp.request import Exchange
+from brimgate.front.mcp.sessions import HandshakeSessions
+from brimgate.front.mcp.stateless import SingleExchanges
+from brimgate.relay.protocol import message as rpc
+from brimgate.relay.protocol.message import Garbage, Message, Opaque, one_line
+from brimgate.relay.protocol.versions import is_modern_header
 
 
 class Endpoint:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from brimgate.engine import jsontext
-from brimgate.engine.reply import budget_fields
-from brimgate.engine.tokens import Estimator
+from brimgate.engine.replies.reply import budget_fields
+from brimgate.engine.tokens.estimator import Estimator
 
 CURSOR: Final = "Zq3_" * 14
 """As long as cursors get: stands for one while we try what fits."""

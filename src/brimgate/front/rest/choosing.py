@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from brimgate.engine import jsontext
-from brimgate.engine.project import field_tree, project
-from brimgate.engine.source import Focus, Source, one_line
+from brimgate.engine.document import Focus, Source, one_line
+from brimgate.engine.fields import field_tree, project
 from brimgate.errors import JsonRefused
-from brimgate.front.rest.asked import Refusal
+from brimgate.front.rest.parameters import Refusal
 
 _NAMES_SHOWN: Final = 30
 _NAME_CHARS: Final = 40

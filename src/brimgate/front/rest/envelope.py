@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from brimgate.engine import jsontext
-from brimgate.engine.source import Focus, Source
+from brimgate.engine.document import Focus, Source
 from brimgate.front.rest.body import written
 
 _OUR_META: Final = frozenset(

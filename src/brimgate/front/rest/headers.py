@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any, Final
 
-from brimgate.engine.reply import budget_fields
-from brimgate.front.rest.encodings import readable_encodings
+from brimgate.engine.replies.reply import budget_fields
+from brimgate.http.encodings import readable_encodings
 
 Header = tuple[bytes, bytes]
 

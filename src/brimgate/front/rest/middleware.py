@@ -10,24 +10,12 @@ from urllib.parse import quote, urlencode
 
 from brimgate.engine.cursor import Binding
 from brimgate.engine.filling import EVERYTHING, Filling
+from brimgate.engine.patterns import template_for
+from brimgate.engine.rules import ToolRule
 from brimgate.errors import BrimgateError
-from brimgate.front.rest.answering import (
-    BYPASSES,
-    Answer,
-    Answering,
-    App,
-    Completing,
-    Receive,
-    Scope,
-    Send,
-    send_body,
-    send_failure,
-)
-from brimgate.front.rest.asked import ParameterNames, Refusal, read_query, split_query
 from brimgate.front.rest.body import Shaped
-from brimgate.front.rest.bounding import UNTOUCHED, Call
 from brimgate.front.rest.decision import Decision, Report, log_decision, tell
-from brimgate.front.rest.encodings import TooLong, Unreadable, decoded
+from brimgate.front.rest.errors import HIDDEN, OURS, TOO_LARGE, UNREADABLE, Failure, failure_of
 from brimgate.front.rest.headers import (
     Header,
     budget_headers,
@@ -39,10 +27,22 @@ from brimgate.front.rest.headers import (
     same_body,
 )
 from brimgate.front.rest.media import as_utf8, looks_binary
-from brimgate.front.rest.refusals import HIDDEN, OURS, TOO_LARGE, UNREADABLE, Failure, failure_of
-from brimgate.protection import Protection
-from brimgate.relay.patterns import template_for
-from brimgate.relay.rules import ToolRule
+from brimgate.front.rest.parameters import ParameterNames, Refusal, read_query, split_query
+from brimgate.front.rest.request import UNTOUCHED, Call
+from brimgate.front.rest.response import (
+    BYPASSES,
+    Answer,
+    Answering,
+    App,
+    Completing,
+    Receive,
+    Scope,
+    Send,
+    send_body,
+    send_failure,
+)
+from brimgate.hold.protection import Protection
+from brimgate.http.encodings import TooLong, Unreadable, decoded
 
 MAX_BYTES: Final = 64 << 20
 FILLING: Final = "brimgate.filling"

@@ -5,9 +5,9 @@ import re
 from collections.abc import Callable
 from typing import Any, Final, cast
 
-from brimgate.engine.source import Source
-from brimgate.front.rest.asked import ParameterNames
+from brimgate.engine.document import Source
 from brimgate.front.rest.body import encoded
+from brimgate.front.rest.parameters import ParameterNames
 
 _VERSION: Final = re.compile(rb'"3\.\d{1,3}(?:\.\d{1,3})?"\Z')
 

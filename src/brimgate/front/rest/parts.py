@@ -2,12 +2,12 @@
 
 from typing import Any, Final
 
-from brimgate.engine.project import chosen_part
-from brimgate.engine.source import Position, Source
+from brimgate.engine.document import Position, Source
+from brimgate.engine.fields import chosen_part
+from brimgate.engine.replies.rest_frame import START, Scene
 from brimgate.engine.view import View
 from brimgate.engine.walk import Part, Walker
 from brimgate.front.rest.body import CURSOR, Shaped, Unfit, encoded, encoded_members, quoted, settled, written
-from brimgate.front.rest.scene import START, Scene
 
 _TRIES: Final = 10
 _LEAST_ROOM: Final = 8

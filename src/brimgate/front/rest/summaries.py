@@ -3,12 +3,12 @@
 from typing import Any, Final
 
 from brimgate.engine import jsontext
+from brimgate.engine.document import Focus, Source, pointer_steps
+from brimgate.engine.fields import field_tree, project
 from brimgate.engine.preview import preview
-from brimgate.engine.project import field_tree, project
-from brimgate.engine.source import Focus, Source, pointer_steps
+from brimgate.engine.replies.rest_frame import Scene, Target
 from brimgate.engine.strip import strip
 from brimgate.front.rest.body import Shaped, Unfit, encoded, encoded_members, settled, written
-from brimgate.front.rest.scene import Scene, Target
 
 _TRIES: Final = 8
 _NAMES: Final = 60

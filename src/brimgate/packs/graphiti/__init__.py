@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any, Final, cast
 
-from brimgate.packs.contract import Formatter, Pack, Tool
 from brimgate.packs.graphiti import episodes, facts, messages, nodes
 from brimgate.packs.graphiti.members import plain, unwrapped
+from brimgate.packs.pack import Formatter, Pack, Tool
 
 _REFERENCE: Final = ("uuid",)
 _CENTRE: Final = ("center_node_uuid",)

@@ -3,8 +3,8 @@
 import re
 from typing import Any, Final
 
-from brimgate.packs.contract import Formatter
 from brimgate.packs.graphiti.members import extras, id_note, joined, lines, text, unwrapped
+from brimgate.packs.pack import Formatter
 from brimgate.packs.scene import Scene
 
 _EPISODE: Final = "Episode '"

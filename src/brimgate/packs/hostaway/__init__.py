@@ -5,13 +5,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from brimgate.packs.contract import Pack, Sandbox, Tool
+from brimgate.packs.pack import Pack, Sandbox, Tool
 
 
 @contextmanager
 def stand_in() -> Generator[Sandbox]:
     """The API of `brimgate.testing`, on a port of its own, for as long as it is needed."""
-    from brimgate.testing.hostaway import sandbox  # generators and words that nobody needs with an account
+    from brimgate.sandboxes.hostaway import sandbox  # generators and words that nobody needs with an account
 
     with sandbox() as running:
         settings = running.settings

@@ -1,0 +1,343 @@
+"""A client of one server: greets it in the era it speaks, lists its tools, calls one. `brimgate call` is made of it."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import msgspec
+
+from brimgate import __version__
+from brimgate.back.channel import Channel, Connect, Line, Listener
+from brimgate.back.mcp.request import messages_in
+from brimgate.errors import UpstreamError
+from brimgate.relay.pending import spellings
+from brimgate.relay.protocol import message as rpc
+from brimgate.relay.protocol.message import NOTHING, Message
+from brimgate.relay.protocol.versions import CAPABILITIES_KEY, HANDSHAKE_VERSIONS, MODERN_VERSION, VERSION_KEY
+
+_CLIENT_KEY: Final = "io.modelcontextprotocol/clientInfo"
+_CLIENT: Final = {"name": "brimgate", "version": __version__}
+_MAX_PAGES: Final = 1_000
+_MAX_LIST_BYTES: Final = 64 << 20
+_PARTING_SECONDS: Final = 0.2
+"""For the news that a call is wanted no more to reach its server, before the conversation ends."""
+_OUR_WORDS: Final = (
+    "the upstream ",
+    "the connection to ",
+    "the answer from ",
+    "the answer of the upstream ",
+    "cannot connect to ",
+)
+"""How a channel over HTTP begins an answer of its own, where it got none: it says so in JSON-RPC."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    name: str
+    raw: bytes
+    """Its definition as the server sent it."""
+    definition: dict[str, Any]
+
+    @property
+    def schema(self) -> Any:
+        """Of its arguments: whatever the server says it is."""
+        return self.definition.get("inputSchema")
+
+    @property
+    def description(self) -> str:
+        text = self.definition.get("description")
+        return text if isinstance(text, str) else ""
+
+    @property
+    def is_destructive(self) -> bool:
+        """Only if it says so: the protocol's own default would make every tool without annotations one."""
+        given = self.definition.get("annotations")
+        hints = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+        return hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a call: the result as the server sent it, or why there is none."""
+
+    result: bytes = b""
+    error: bytes = b""
+    """The error of JSON-RPC as the server sent it."""
+    reason: str = ""
+    code: int | None = None
+
+    @property
+    def has_failed(self) -> bool:
+        return not self.result
+
+
+class Progress(msgspec.Struct):
+    progressToken: msgspec.Raw = NOTHING  # noqa: N815  # as on the wire
+    progress: float | None = None
+    total: float | None = None
+    message: str | None = None
+
+
+class _Page(msgspec.Struct):
+    tools: list[msgspec.Raw] = msgspec.field(default_factory=lambda: [])
+    nextCursor: str | None = None  # noqa: N815  # as on the wire
+
+
+class _Discovered(msgspec.Struct):
+    supportedVersions: list[str] = msgspec.field(default_factory=lambda: [])  # noqa: N815  # as on the wire
+
+
+class _Kind(msgspec.Struct):
+    resultType: str = ""  # noqa: N815  # as on the wire
+
+
+OnProgress = Callable[[Progress], None]
+
+
+class Caller:
+    """One request at a time; whatever the server asks meanwhile is answered, so that nothing waits for us."""
+
+    def __init__(
+        self, name: str, connect: Connect, *, max_bytes: int, on_chatter: Callable[[str], None]
+    ) -> None:
+        self.name, self._connect = name, connect
+        self._max_bytes, self._on_chatter = max_bytes, on_chatter
+        self._channel: Channel | None = None
+        self._waiting: dict[bytes, asyncio.Future[Message]] = {}
+        self._last_id = 0
+        self._lost = ""
+        """Why it can be talked to no more."""
+        self._meta: dict[str, Any] = {}
+        """What every request says about itself, in the newer era."""
+        self._on_progress: OnProgress | None = None
+        self._has_cancelled = False
+        self._is_over = False
+        self.awaited = "connection"
+        """What is waited for, for those who lose their patience."""
+
+    async def open(self) -> None:
+        """Reach the server and greet it; UpstreamError if either fails."""
+        self._channel = await self._connect(
+            Listener(
+                on_line=self._heard,
+                on_too_long=lambda _: self._fail(self._too_large()),
+                on_lost=lambda _, reason: self._fail(reason),
+                on_pressure=lambda _: None,
+                on_chatter=self._on_chatter,
+            )
+        )
+        await self._greet()
+
+    async def end(self, grace_seconds: float) -> None:
+        if self._channel is None:
+            return
+        if self._has_cancelled and not self._lost:
+            await asyncio.sleep(_PARTING_SECONDS)
+        self._is_over = True
+        await self._channel.end(grace_seconds)
+
+    # The handshake
+
+    async def _greet(self) -> None:
+        """In the older era first, which most servers speak; what is refused there may be the newer one's."""
+        version = HANDSHAKE_VERSIONS[-1]
+        told = await self._request(
+            "initialize", {"protocolVersion": version, "capabilities": {}, "clientInfo": _CLIENT}
+        )
+        if not told.has_error:
+            self._send({"method": "notifications/initialized"})
+        elif not await self._discover():
+            raise self._refusal("initialize", told)
+
+    async def _discover(self) -> bool:
+        """Whether the server speaks the newer era, in which there is no handshake."""
+        self._meta = {VERSION_KEY: MODERN_VERSION, CAPABILITIES_KEY: {}, _CLIENT_KEY: _CLIENT}
+        told = await self._request("server/discover", {})
+        if told.has_error:
+            return False
+        versions = self._decode(told, _Discovered, "server/discover").supportedVersions
+        if MODERN_VERSION not in versions:
+            known = ", ".join(version[:20] for version in versions[:10]) or "none"
+            raise UpstreamError(
+                f"the upstream {self.name} speaks no version of MCP that we do; it speaks: {known}"
+            )
+        return True
+
+    # Tools
+
+    async def tools(self) -> list[Tool]:
+        """All of them. A list that leads back to where it was ends there."""
+        found: dict[str, Tool] = {}
+        cursors: set[str | None] = set()
+        cursor: str | None = None
+        size = 0
+        while cursor not in cursors:
+            cursors.add(cursor)
+            told = await self._request("tools/list", {} if cursor is None else {"cursor": cursor})
+            if told.has_error:
+                raise self._refusal("tools/list", told)
+            page = self._decode(told, _Page, "tools/list")
+            for raw in page.tools:
+                tool = _read_tool(bytes(raw))
+                if tool is not None:
+                    found.setdefault(tool.name, tool)
+            cursor = page.nextCursor
+            size += len(memoryview(told.result))
+            if not cursor:
+                break
+            if size > _MAX_LIST_BYTES or len(cursors) >= _MAX_PAGES:
+                raise UpstreamError(f"the upstream {self.name} has a list of tools that does not end")
+        return list(found.values())
+
+    async def call(self, tool: str, arguments: bytes, on_progress: OnProgress | None = None) -> Outcome:
+        """`arguments` is the text of a JSON object, which is sent as it is."""
+        self._on_progress = on_progress
+        try:
+            told = await self._request(
+                "tools/call", {"name": tool, "arguments": msgspec.Raw(arguments)}, reports=True
+            )
+        finally:
+            self._on_progress = None
+        if told.has_error:
+            return self._failure(told)
+        result = bytes(told.result)
+        if self._meta and _kind_of(result) == "input_required":
+            reason = "it asks for input in the middle of the call, which a command line cannot give"
+            return Outcome(error=rpc.encode({"code": rpc.UPSTREAM_GONE, "message": reason}), reason=reason)
+        return Outcome(result)
+
+    def _failure(self, told: Message) -> Outcome:
+        error = bytes(told.error)
+        read = rpc.read_error(error)
+        if read is None:
+            return Outcome(error=error, reason=error[:2_000].decode("utf-8", "replace"))
+        if read.code == rpc.UPSTREAM_GONE and read.message.startswith(_OUR_WORDS):
+            raise UpstreamError(read.message)
+        return Outcome(error=error, reason=read.message, code=read.code)
+
+    # Out
+
+    async def _request(self, method: str, params: dict[str, Any], *, reports: bool = False) -> Message:
+        """The answer, be it an error; UpstreamError if there will be none."""
+        if self._lost:
+            raise UpstreamError(self._lost)
+        self._last_id += 1
+        self.awaited = f"answer to {method}"
+        key = b"%d" % self._last_id
+        answered: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        self._waiting[key] = answered
+        meta = self._meta | ({"progressToken": self._last_id} if reports else {})
+        given = params | ({"_meta": meta} if meta else {})
+        self._send({"id": self._last_id, "method": method, "params": given})
+        try:
+            return await answered
+        except asyncio.CancelledError:
+            if method != "initialize":  # which must not be cancelled, says the protocol
+                self._cancel(self._last_id)
+            raise
+        finally:
+            del self._waiting[key]
+
+    def _cancel(self, number: int) -> None:
+        self._has_cancelled = True
+        params = {"requestId": number, "reason": "the caller waits no longer"}
+        self._send({"method": "notifications/cancelled", "params": params})
+
+    def _send(self, message: dict[str, Any]) -> None:
+        if self._channel is not None and not self._lost:
+            self._channel.send(rpc.encode({"jsonrpc": "2.0", **message}))
+
+    # In
+
+    def _heard(self, line: Line) -> None:
+        """Lines that are no messages are passed over: many a server logs to its standard output."""
+        messages = messages_in(line)
+        if not messages and b'"jsonrpc"' in line and (key := rpc.guess_id(line)):
+            self._settle(key, UpstreamError(f"the upstream {self.name} answered in broken JSON"))
+        for message in messages:
+            if message.is_request:
+                self._answer(message)
+            elif message.method:
+                self._note(message)
+            elif message.has_error or message.result is not NOTHING:
+                self._settle(message.key, message)
+
+    def _answer(self, asked: Message) -> None:
+        if self._channel is None or self._is_over or self._lost:
+            return  # one that asks without end would have every answer refused, and told of, by a closed pipe
+        if asked.method == "ping":
+            self._channel.send(rpc.answer(asked.key, b"{}"))
+        else:
+            text = f"{asked.method[:100]} is not supported by brimgate call"
+            self._channel.send(rpc.failure(asked.key, rpc.METHOD_NOT_FOUND, text))
+
+    def _note(self, note: Message) -> None:
+        if note.method != "notifications/progress" or self._on_progress is None:
+            return
+        try:
+            progress = msgspec.json.decode(note.params, type=Progress)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return
+        if b"%d" % self._last_id in spellings(bytes(progress.progressToken)):
+            self._on_progress(progress)
+
+    def _settle(self, key: bytes, answer: Message | UpstreamError) -> None:
+        """An error that names no request is that of the one that waits; answers that nobody waits for are dropped."""
+        if key in (b"", b"null") and isinstance(answer, Message) and answer.has_error:
+            key = next(iter(self._waiting), b"")
+        waiting = next((self._waiting[one] for one in spellings(key) if one in self._waiting), None)
+        if waiting is None or waiting.done():
+            return
+        if isinstance(answer, UpstreamError):
+            waiting.set_exception(answer)
+        else:
+            waiting.set_result(answer)
+
+    def _fail(self, reason: str) -> None:
+        self._lost = self._lost or reason
+        for key in list(self._waiting):
+            self._settle(key, UpstreamError(reason))
+
+    # What to say
+
+    def _too_large(self) -> str:
+        return f"the upstream {self.name} sent more than {self._max_bytes:,} bytes at once (max_result_bytes)"
+
+    def _refusal(self, method: str, told: Message) -> UpstreamError:
+        read = rpc.read_error(bytes(told.error))
+        said = (
+            f"{read.message[:1_000]} ({read.code})"
+            if read
+            else bytes(told.error)[:200].decode("utf-8", "replace")
+        )
+        if read and read.code == rpc.UPSTREAM_GONE and read.message.startswith(_OUR_WORDS):
+            return UpstreamError(read.message)
+        return UpstreamError(f"the upstream {self.name} refused {method}: {said}")
+
+    def _decode(self, told: Message, kind: type[msgspec.Struct], method: str) -> Any:
+        try:
+            return msgspec.json.decode(told.result, type=kind)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise UpstreamError(
+                f"the upstream {self.name} answered {method} with something else: {error}"
+            ) from None
+
+
+def _read_tool(raw: bytes) -> Tool | None:
+    try:
+        definition = json.loads(raw.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    name = cast("dict[str, Any]", definition).get("name") if isinstance(definition, dict) else None
+    return Tool(name, raw, cast("dict[str, Any]", definition)) if isinstance(name, str) else None
+
+
+def _kind_of(result: bytes) -> str:
+    if b"input_required" not in result:
+        return ""
+    try:
+        return msgspec.json.decode(result, type=_Kind).resultType
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ""

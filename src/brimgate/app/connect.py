@@ -1,0 +1,87 @@
+"""How a conversation with a server is begun, whatever kind of server it is."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from brimgate.back.channel import Channel, Connect, Listener
+from brimgate.back.process import Command, Process
+from brimgate.back.stdio import StdioServer
+from brimgate.config.declarations import Upstream
+from brimgate.errors import OperatorError, UpstreamError
+
+if TYPE_CHECKING:
+    from brimgate.back.rest.api import RestApi
+    from brimgate.back.rest.model import Api
+    from brimgate.hold.live_lists import Handover
+
+
+def is_sse(one: Upstream) -> bool:
+    """Whether a server is spoken to in the way of 2024-11-05."""
+    # The last part, or the one before a name, as in our own `/sse/NAME`.
+    last_parts = one.url.partition("?")[0].rstrip("/").split("/")[3:][-2:]
+    return one.transport == "sse" or (one.transport == "auto" and "sse" in last_parts)
+
+
+def connector(
+    name: str,
+    one: Upstream,
+    max_bytes: int,
+    *,
+    started: Process | UpstreamError | None = None,
+    handover: "Handover | None" = None,
+) -> Connect:
+    """`started`: what came of starting its command already. `handover`: where a REST API leaves the lists it has begun."""
+    if one.is_rest:
+        return _to_api(name, one, handover)
+    if not one.url:
+        command = Command((one.command, *one.args), env=one.env, cwd=one.cwd or None)
+        return StdioServer(name, command, max_line_bytes=max_bytes, started=started).connect
+
+    async def reach(listener: Listener) -> Channel:
+        # Loaded for those who need it: most clients in front of an HTTP server speak HTTP themselves.
+        if is_sse(one):
+            from brimgate.back.mcp.legacy_sse import SseServer
+
+            return await SseServer(name, one.url, one.headers, max_bytes=max_bytes).connect(listener)
+        from brimgate.back.mcp.streamable import StreamableServer
+
+        return await StreamableServer(name, one.url, one.headers, max_bytes=max_bytes).connect(listener)
+
+    return reach
+
+
+def _to_api(name: str, one: Upstream, handover: "Handover | None") -> Connect:
+    from brimgate.back.rest.server import RestServer
+
+    open_api(one)  # what is wrong with its declaration is told now
+
+    async def reach(listener: Listener) -> Channel:
+        api = open_api(one)
+        return await RestServer(name, api, handover, on_end=api.close).connect(listener)
+
+    return reach
+
+
+def open_api(one: Upstream) -> "RestApi":
+    """The REST API behind us, with its credentials. OperatorError says what is missing."""
+    from brimgate.back.rest.api import RestApi
+
+    return RestApi(declared_api(one), base_url=one.base_url, variables={**os.environ, **one.env})
+
+
+def declared_api(one: Upstream) -> "Api":
+    """What a file, or the pack, declares of it. OperatorError says what is wrong with that."""
+    from brimgate.back.rest.declaration import read_api
+    from brimgate.config.tree import MAX_BYTES
+
+    if one.api:
+        try:
+            with Path(one.api).open("rb") as file:
+                return read_api(file.read(MAX_BYTES + 1), one.api)
+        except (OSError, ValueError) as error:
+            raise OperatorError(f"`api` {one.api}: {getattr(error, 'strerror', None) or error}") from None
+    from brimgate.packs.discovery import load_pack
+    from brimgate.packs.pack import API_FILE
+
+    return read_api(load_pack(one.pack).file(API_FILE), f"{one.pack}/{API_FILE}")

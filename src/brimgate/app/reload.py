@@ -1,0 +1,52 @@
+"""A running gateway kept to its configuration file."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from brimgate.config import Config
+from brimgate.config.changes import ConfigWatch
+from brimgate.config.show import difference, needs_restart
+from brimgate.errors import OperatorError
+from brimgate.watch.log import Log
+
+
+class Configured(Protocol):
+    config: Config
+
+    def apply(self, config: Config) -> None:
+        """A new configuration for all calls from now on; those under way keep the old one."""
+        ...
+
+
+class Reloading:
+    """A file that is wrong changes nothing."""
+
+    def __init__(self, gateway: Configured, read: Callable[[], Config], log: Log) -> None:
+        self._gateway, self._read, self._log = gateway, read, log
+
+    def watch(self, path: Path) -> None:
+        """From now on, a change of the file changes the gateway."""
+        self._watching = ConfigWatch(path, self.reload)
+        self._watching.start()
+
+    def reload(self, written_at: float) -> None:
+        try:
+            config = self._read()
+        except OperatorError as error:
+            self._log.write("config_rejected", {"reason": str(error), "kept": "the one before"}, "error")
+            return
+        old = self._gateway.config
+        changes = difference(old, config)
+        if not changes:
+            return
+        level = self._log.level
+        self._gateway.apply(config)
+        latency = round(max(time.time() - written_at, 0.0) * 1_000, 1)
+        # Told by the more talkative of both levels: a change to a quiet log is the last thing it says.
+        self._log.level, quiet = min(level, self._log.level), self._log.level
+        self._log.write("config_reloaded", {"changes": changes, "latency_ms": latency})
+        self._log.level = quiet
+        if late := needs_restart(old, config):
+            self._log.write("config_needs_restart", {"keys": late}, "warning")

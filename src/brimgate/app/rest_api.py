@@ -1,0 +1,100 @@
+"""A REST API behind `brimgate serve`, as protected REST: `/api/v1/…`."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+from brimgate.back.rest.arguments import coerced
+from brimgate.config import Config
+from brimgate.config.endpoints import endpoint_rules
+from brimgate.front.api.routes import Routes
+from brimgate.front.rest.middleware import ProtectedApp
+from brimgate.watch.log import Log
+
+if TYPE_CHECKING:
+    from brimgate.back.rest.api import Answer, RestApi
+    from brimgate.back.rest.model import Api
+    from brimgate.front.rest.decision import Decision
+    from brimgate.hold.protection import Protection
+
+VERSION: Final = "v1"
+
+
+class ServedApi:
+    def __init__(
+        self,
+        name: str,
+        api: "RestApi",
+        prefix: str,
+        config: Config,
+        protection: "Callable[[], Protection]",
+        log: Log,
+        *,
+        budget: int | None,
+    ) -> None:
+        self._name, self._log, self._budget = name, log, budget
+        self.app = ProtectedApp(
+            Routes(_Operations(api), prefix),
+            self._rules(config),
+            _lasting(protection(), config),
+            details=details_of(api.api, prefix),
+            max_bytes=config.max_result_bytes,
+            report=self._note,
+        )
+
+    def _rules(self, config: Config) -> Any:
+        pack = config.upstreams[self._name].pack
+        return endpoint_rules(config, [pack] if pack else [], self._budget)
+
+    def apply(self, config: Config) -> None:
+        self.app.rules = self._rules(config)
+        self.app.protection = _lasting(self.app.protection, config)
+
+    def _note(self, decision: "Decision") -> None:
+        fields = {
+            "upstream": self._name,
+            "path": decision.path[:200],
+            "decision": decision.kind,
+            "status": decision.status,
+            "estimatedTokens": decision.estimated_tokens,
+            "originalTokens": decision.original_tokens,
+            "itemCount": decision.item_count,
+            "responseBytes": decision.response_bytes,
+        }
+        self._log.write("rest", fields)
+
+
+class _Operations:
+    """The API as its routes see it."""
+
+    def __init__(self, api: "RestApi") -> None:
+        self._api = api
+        self.api = api.api
+
+    async def run(self, tool: str, arguments: Mapping[str, Any]) -> "Answer":
+        return await self._api.run(tool, arguments)
+
+    def read_texts(self, tool: str, texts: Mapping[str, str]) -> dict[str, Any]:
+        return coerced(self.api.tools[tool], texts)
+
+
+def details_of(api: "Api", prefix: str) -> dict[str, str]:
+    """Where one item of a list is found: at the list's own path and its key, if there is a route like that."""
+    routes = {route for tool in api.tools.values() for route in tool.routes}
+    return {
+        prefix + route: f"{quote(prefix)}{route}/{{{tool.paging.key}}}"
+        for tool in api.tools.values()
+        if tool.paging is not None and tool.paging.key
+        for route in tool.routes
+        if any(_leads_into(other, route) for other in routes)
+    }
+
+
+def _leads_into(route: str, listed: str) -> bool:
+    rest = route.removeprefix(listed + "/")
+    return rest != route and rest.startswith("{") and "/" not in rest
+
+
+def _lasting(protection: "Protection", config: Config) -> "Protection":
+    return replace(protection, ttl_seconds=config.context_protection.cursor_ttl_seconds)

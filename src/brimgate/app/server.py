@@ -1,0 +1,201 @@
+"""`brimgate serve`: any number of clients over HTTP, in front of one or several servers."""
+
+import asyncio
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+from brimgate import __version__
+from brimgate.app.upstream import ServedUpstream, Slots
+from brimgate.config import Config
+from brimgate.errors import OperatorError
+from brimgate.front.mcp.listener import Listening
+from brimgate.front.mcp.request import Exchange
+from brimgate.front.mcp.router import Handler, Router, answer_document, only
+from brimgate.guard.origin import OriginRules, is_loopback
+from brimgate.hold.lazy_protection import process_protection
+from brimgate.relay.protocol import message as rpc
+from brimgate.watch.log import LEVELS, Log
+
+if TYPE_CHECKING:
+    from brimgate.app.rest_api import ServedApi
+    from brimgate.hold.protection import Protection
+
+_SWEEP_SECONDS: Final = 5.0
+_LOOK_SECONDS: Final = 0.02
+
+
+class HttpGateway:
+    def __init__(self, config: Config, log: Log, *, budget: int | None = None) -> None:
+        self.config = config
+        self._log = log
+        check_address(config.server.host)
+        self._slots = Slots(lambda: self.config.server.max_processes)
+        self._rooms = Slots(lambda: self.config.server.max_sessions)
+        protection = process_protection(config.max_result_bytes)
+        alone = len(config.upstreams) == 1
+        self._upstreams = {
+            name: ServedUpstream(
+                name,
+                config,
+                protection,
+                log,
+                self._slots,
+                self._rooms,
+                budget=budget,
+                messages_path="/messages" if alone else f"/messages/{quote(name)}",
+            )
+            for name in config.upstreams
+        }
+        self._apis = self._serve_apis(protection, budget)
+        self._router = Router(
+            self._routes(),
+            self._report,
+            mounted={prefix: served.app for prefix, served in self._apis.items()},
+            origins=_origins(config),
+            max_body_bytes=config.server.max_body_bytes,
+        )
+        self._router.tells_requests = log.level <= LEVELS["debug"]
+        self._listening = Listening(self._router, max_connections=config.server.max_connections)
+        self._stopping = asyncio.Event()
+        self._is_hurried = False
+        self._began = time.monotonic()
+
+    @property
+    def address(self) -> str:
+        host = self.config.server.host
+        return f"http://{f'[{host}]' if ':' in host else host}:{self._listening.port}"
+
+    def _routes(self) -> dict[str, Handler]:
+        routes: dict[str, Handler] = {"/health": only("GET", self._health)}
+        for name, upstream in self._upstreams.items():
+            paths = ["", f"/{name}"] if len(self._upstreams) == 1 else [f"/{name}"]
+            for path in paths:
+                routes[f"/mcp{path}"] = upstream.handle
+                routes[f"/sse{path}"] = upstream.old_sse.sse
+                routes[f"/messages{path}"] = upstream.old_sse.messages
+        return routes
+
+    def _serve_apis(
+        self, protection: "Callable[[], Protection]", budget: int | None
+    ) -> "dict[str, ServedApi]":
+        """REST APIs as REST, each at the beginning of its paths."""
+        found = {name: one.api for name, one in self._upstreams.items() if one.api is not None}
+        if not found:
+            return {}
+        from brimgate.app.rest_api import VERSION, ServedApi
+
+        served: dict[str, ServedApi] = {}
+        for name, api in found.items():
+            prefix = f"/api/{VERSION}" if len(found) == 1 else f"/api/{name}/{VERSION}"
+            served[prefix] = ServedApi(name, api, prefix, self.config, protection, self._log, budget=budget)
+        return served
+
+    @property
+    def api_paths(self) -> list[str]:
+        """Where REST APIs are served as REST."""
+        return [quote(prefix) for prefix in self._apis]
+
+    def apply(self, config: Config) -> None:
+        """A new configuration for all calls from now on; those under way keep the old one."""
+        self.config = config
+        self._log.level = LEVELS[config.effective_log_level]
+        self._router.origins = _origins(config)
+        self._router.max_body_bytes = config.server.max_body_bytes
+        self._router.tells_requests = self._log.level <= LEVELS["debug"]
+        for upstream in self._upstreams.values():
+            upstream.apply(config)
+        for api in self._apis.values():
+            api.apply(config)
+
+    async def open(self) -> None:
+        await self._listening.open(self.config.server.host, self.config.server.port)
+
+    async def run(self, on_reload: Callable[[], None]) -> None:
+        """Serve until we are told to stop; then let calls under way come to their end."""
+        loop = asyncio.get_running_loop()
+        for name in ("SIGTERM", "SIGINT"):
+            with suppress(NotImplementedError, RuntimeError):
+                loop.add_signal_handler(getattr(signal, name), self._stop, name)
+        if hasattr(signal, "SIGHUP"):
+            with suppress(NotImplementedError, RuntimeError):
+                loop.add_signal_handler(signal.SIGHUP, on_reload)
+        sweeping = asyncio.create_task(self._sweep())
+        await self._stopping.wait()
+        sweeping.cancel()
+        await self._drain()
+        await asyncio.gather(*(upstream.end() for upstream in self._upstreams.values()))
+        await self._listening.close()
+
+    def _stop(self, name: str) -> None:
+        """Whoever presses Ctrl-C again does not want to wait; supervisors may well repeat themselves."""
+        self._is_hurried = self._is_hurried or (name == "SIGINT" and self._stopping.is_set())
+        self._stopping.set()
+
+    async def _drain(self) -> None:
+        grace = self.config.server.grace_seconds
+        self._log.write("stopping", {"grace_seconds": grace, "pending": self._pending})
+        self._listening.stop_accepting()
+        for upstream in self._upstreams.values():
+            upstream.drain()
+        until = time.monotonic() + grace
+        await self._wait_while(lambda: self._pending > 0, until)
+        for upstream in self._upstreams.values():
+            upstream.old_sse.end()
+        # What was answered last is still on its way.
+        await asyncio.sleep(_LOOK_SECONDS)
+        await self._wait_while(lambda: self._listening.is_answering, until)
+
+    async def _wait_while(self, is_busy: Callable[[], bool], until: float) -> None:
+        while is_busy() and time.monotonic() < until and not self._is_hurried:
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    @property
+    def _pending(self) -> int:
+        return sum(upstream.pending for upstream in self._upstreams.values())
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(min(_SWEEP_SECONDS, self.config.server.session_dropped_seconds / 4))
+            for upstream in self._upstreams.values():
+                upstream.sweep()
+
+    def _report(self, event: str, fields: dict[str, Any], level: str) -> None:
+        self._log.write(event, fields, level)
+
+    async def _health(self, exchange: Exchange) -> None:
+        names = list(self._upstreams)
+        found = await asyncio.gather(*(self._upstreams[name].health() for name in names))
+        checks = dict(zip(names, found, strict=True))
+        down = [name for name, check in checks.items() if check["status"] != "healthy"]
+        status = "healthy" if not down else "unhealthy" if len(down) == len(names) else "degraded"
+        document = {
+            "status": status,
+            "timestamp": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+            "version": __version__,
+            "uptime": round(time.monotonic() - self._began, 1),
+            "checks": checks,
+            "sessions": {
+                "active": sum(upstream.active for upstream in self._upstreams.values()),
+                "total_created": sum(upstream.created for upstream in self._upstreams.values()),
+            },
+            "connections": self._listening.connections,
+        }
+        await answer_document(exchange, rpc.encode(document), 503 if status == "unhealthy" else 200)
+
+
+def check_address(host: str) -> None:
+    if not is_loopback(host):
+        raise OperatorError(
+            f"will not listen on {host}: anyone who reaches it could use the servers behind us, because there is no "
+            "authentication yet. Listen on 127.0.0.1, and let a reverse proxy with authentication, or an SSH tunnel, "
+            "lead there"
+        )
+
+
+def _origins(config: Config) -> OriginRules:
+    return OriginRules(config.server.allowed_hosts, config.server.allowed_origins)

@@ -1,0 +1,280 @@
+"""One server behind `brimgate serve`: how it is reached, and who talks to it."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakSet
+
+from brimgate.app.connect import connector, is_sse, open_api
+from brimgate.app.link import Link
+from brimgate.app.shared_server import SharedServer
+from brimgate.back.channel import Connect
+from brimgate.back.mcp.server import HttpServer
+from brimgate.config import Config
+from brimgate.config.declarations import Server
+from brimgate.config.rule_reader import make_rules
+from brimgate.engine.rules import Rules
+from brimgate.errors import UpstreamError
+from brimgate.front.http.endpoint import Endpoint
+from brimgate.front.mcp.errors import too_many
+from brimgate.front.mcp.legacy_sse import OldSse
+from brimgate.front.mcp.pass_through import Through
+from brimgate.front.mcp.request import Exchange
+from brimgate.front.mcp.sessions import HandshakeSessions
+from brimgate.front.mcp.stateless import SingleExchanges
+from brimgate.relay.actions import Note, ToClient
+from brimgate.relay.catalog import Catalog
+from brimgate.relay.session import Session
+from brimgate.watch.log import Log
+
+if TYPE_CHECKING:
+    from brimgate.back.rest.api import RestApi
+    from brimgate.hold.live_lists import Handover
+    from brimgate.hold.protection import Protection
+
+_VERDICT_SECONDS: Final = 300.0
+"""How long a server that speaks the older era only is not asked again."""
+_REACH_SECONDS: Final = 2.0
+
+
+class Slots:
+    """How many conversations there may be at once, or servers for them."""
+
+    def __init__(self, most: Callable[[], int]) -> None:
+        self._most = most
+        self.taken = 0
+
+    def take(self) -> bool:
+        if self.taken >= self._most():
+            return False
+        self.taken += 1
+        return True
+
+    def give_back(self) -> None:
+        self.taken -= 1
+
+
+class ServedUpstream:
+    def __init__(
+        self,
+        name: str,
+        config: Config,
+        protection: "Callable[[], Protection]",
+        log: Log,
+        slots: Slots,
+        rooms: Slots,
+        *,
+        budget: int | None,
+        messages_path: str,
+    ) -> None:
+        """`slots`: for processes; `rooms`: for sessions. Both are shared with all others that are served."""
+        self.name = name
+        self._rooms = rooms
+        self._config, self._log, self._slots, self._budget = config, log, slots, budget
+        self._protection = protection
+        self._one = config.upstreams[name]
+        self._max_bytes = config.max_result_bytes
+        self._read_tool = config.read_tool
+        self._rules = self._make_rules(config)
+        self.api: RestApi | None = open_api(self._one) if self._one.is_rest else None
+        self._handover: Handover | None = None
+        self._connect = self._connector()
+        self._live: WeakSet[Session] = WeakSet()
+        self._catalogs: dict[str, Catalog] = {}
+        self._shared: dict[tuple[str, bool], SharedServer] = {}
+        self._probing: set[SharedServer] = set()
+        """Those whose era is not known yet."""
+        self._sharing: dict[tuple[str, bool], asyncio.Lock] = {}
+        self._older_until = float("inf") if self._one.url else 0.0
+        """Until when it is known to speak the older era only; a server behind SSE always does."""
+        self._needs_process = bool(self._one.command)
+        self._shared_trouble = ""
+        self._old_was_told = False
+
+        self.sessions = HandshakeSessions(self._converse, self._timing)
+        self.singles = SingleExchanges(self._share, lambda: self._timing().json_response)
+        self.old_sse = OldSse(self._converse, messages_path, self._note_old_client)
+        self.through: Through | None = None
+        self._http: HttpServer | None = None
+        if self._one.url:
+            self._http = HttpServer(name, self._one.url, self._one.headers)
+            if not is_sse(self._one):
+                self.through = Through(
+                    self._http,
+                    self._session,
+                    self._note,
+                    forwarded=self._one.forward_headers,
+                    max_bytes=self._max_bytes,
+                )
+        self._endpoint = Endpoint(self.sessions, self.singles)
+
+    def _connector(self) -> Connect:
+        if self.api is None:
+            return connector(self.name, self._one, self._max_bytes)
+        from brimgate.back.rest.server import RestServer  # the SDK takes a second to load: now, not at a call
+        from brimgate.hold.live_lists import Handover
+
+        self._handover = Handover()
+        return RestServer(self.name, self.api, self._handover).connect
+
+    # Configuration
+
+    def _make_rules(self, config: Config) -> Rules:
+        # Clients know our tool by the name it had when they asked: a new one needs a restart.
+        return make_rules(replace(config, read_tool=self._read_tool), self.name, self._budget)
+
+    def apply(self, config: Config) -> None:
+        self._config = config
+        self._rules = self._make_rules(config)
+        for session in self._live:
+            session.rules = self._rules
+
+    def _timing(self) -> Server:
+        return self._config.server
+
+    # Conversations
+
+    async def handle(self, exchange: Exchange) -> None:
+        await (self.through or self._endpoint).handle(exchange)
+
+    def _session(self, catalog: Catalog | None, principal: str) -> Session:
+        session = Session(
+            self._rules,
+            self._protection,
+            time.time,
+            upstream=self.name,
+            principal=principal,
+            catalog=catalog,
+            defers_work=True,
+            handover=self._handover,
+        )
+        self._live.add(session)
+        return session
+
+    def _converse(self, on_answer: Callable[[ToClient], None], principal: str) -> Link:
+        """A conversation with a server of its own."""
+        if not self._rooms.take():
+            raise too_many("no more sessions can be opened now (max_sessions)", b"")
+        if self._needs_process and not self._slots.take():
+            self._rooms.give_back()
+            raise too_many("no more servers can be started now (max_processes)", b"")
+        return Link(
+            self.name,
+            self._connect,
+            self._session(None, principal),
+            self._log,
+            max_bytes=self._max_bytes,
+            on_answer=on_answer,
+            on_end=self._end_conversation,
+        )
+
+    def _end_conversation(self) -> None:
+        if self._needs_process:
+            self._slots.give_back()
+        self._rooms.give_back()
+
+    async def _share(self, principal: str, logs: bool) -> SharedServer | None:
+        """The server that a principal's single exchanges share; those that ask for logs have one of their own."""
+        shared = self._shared.get((principal, logs))
+        if shared is not None:
+            return shared
+        async with self._sharing.setdefault((principal, logs), asyncio.Lock()):
+            shared = self._shared.get((principal, logs))
+            if shared is None and time.monotonic() >= self._older_until:
+                shared = await self._start_shared(principal, logs=logs)
+        return shared
+
+    async def _start_shared(self, principal: str, *, logs: bool) -> SharedServer | None:
+        if self._needs_process and not self._slots.take():
+            raise too_many("no more servers can be started now (max_processes)", b"")
+        catalog = self._catalogs.setdefault(principal, Catalog())
+        shared = SharedServer(
+            self.name,
+            self._connect,
+            self._session(catalog, principal),
+            catalog,
+            self._log,
+            max_bytes=self._max_bytes,
+            one_at_a_time=logs,
+            on_end=self._slots.give_back if self._needs_process else lambda: None,
+        )
+        is_modern = False
+        self._probing.add(shared)
+        try:
+            is_modern = await shared.is_modern()
+            if not is_modern and shared.link.is_up:  # one that died of it has given no answer
+                self._older_until = time.monotonic() + _VERDICT_SECONDS
+            self._shared_trouble = ""
+        except UpstreamError as error:
+            self._shared_trouble = str(error)
+            raise
+        finally:
+            self._probing.discard(shared)
+            if is_modern:
+                self._shared[principal, logs] = shared
+            else:
+                await shared.link.end(0.0)
+        return shared if is_modern else None
+
+    def _note(self, note: Note) -> None:
+        self._log.write(note.event, {"upstream": self.name} | note.fields, note.level)
+
+    def _note_old_client(self) -> None:
+        if not self._old_was_told:
+            self._old_was_told = True
+            what = "HTTP+SSE is deprecated since 2025-03-26: let the client use /mcp"
+            self._log.write("deprecated_transport", {"upstream": self.name, "hint": what}, "warning")
+
+    # Life
+
+    @property
+    def active(self) -> int:
+        return len(self.sessions) + len(self.old_sse) + (self.through.sessions if self.through else 0)
+
+    @property
+    def created(self) -> int:
+        return self.sessions.created + self.old_sse.created
+
+    @property
+    def pending(self) -> int:
+        through = self.through.pending if self.through else 0
+        return self.sessions.pending + self.singles.pending + through + self.old_sse.pending
+
+    async def health(self) -> dict[str, Any]:
+        """Whether it can be reached; of a command, whether it could be when it was last started."""
+        reached = self._http or self.api
+        if reached is None:
+            trouble = self.sessions.trouble or self._shared_trouble
+            return {"status": "unhealthy", "error": trouble} if trouble else {"status": "healthy"}
+        began = time.perf_counter()
+        try:
+            await asyncio.wait_for(reached.reach(), _REACH_SECONDS)
+        except (UpstreamError, TimeoutError) as error:
+            return {"status": "unhealthy", "error": str(error) or "it does not answer"}
+        return {"status": "healthy", "latency": round((time.perf_counter() - began) * 1_000, 1)}
+
+    def sweep(self) -> None:
+        self.sessions.sweep()
+        self.old_sse.sweep()
+        over = time.monotonic() - self._timing().session_idle_seconds
+        for key, shared in list(self._shared.items()):
+            if shared.is_idle and shared.used_at < over:
+                del self._shared[key]
+                self.sessions.end_later(shared.link.end(1.0))
+
+    def drain(self) -> None:
+        self.sessions.drain()
+        self.singles.drain()
+        self.old_sse.drain()
+        if self.through is not None:
+            self.through.drain()
+
+    async def end(self) -> None:
+        self.old_sse.end()
+        shared = [*self._shared.values(), *self._probing]
+        await asyncio.gather(self.sessions.end(), *(one.link.end(0.0) for one in shared))
+        for reached in (self._http, self.api):
+            if reached is not None:
+                await reached.close()

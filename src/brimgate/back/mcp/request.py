@@ -1,0 +1,110 @@
+"""A message on its way to a server over HTTP, and how its answer is known."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from brimgate.back.channel import Line
+from brimgate.relay.pending import same_spelling, spellings
+from brimgate.relay.protocol import message as rpc
+from brimgate.relay.protocol.message import NOTHING, Garbage, Message
+
+_HIGH_BYTES: Final = 16 << 20
+_LOW_BYTES: Final = 4 << 20
+
+
+class _CancelParams(msgspec.Struct):
+    requestId: msgspec.Raw = NOTHING  # noqa: N815  # as on the wire
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outgoing:
+    line: bytes
+    message: Message | None
+    """None of a batch, and of what cannot be read."""
+    keys: tuple[bytes, ...]
+    """The ids of the requests in it, as they were spelled: each gets one answer."""
+    is_modern: bool = False
+
+    @property
+    def method(self) -> str:
+        return self.message.method if self.message is not None else ""
+
+    @property
+    def cancels(self) -> bytes:
+        """The id of the request that is wanted no more."""
+        if self.message is None or self.method != "notifications/cancelled" or self.keys:
+            return b""
+        try:
+            return bytes(msgspec.json.decode(self.message.params, type=_CancelParams).requestId)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return b""
+
+
+def read_outgoing(line: Line) -> Outgoing:
+    messages = messages_in(line)
+    keys = tuple(one.key for one in messages if one.is_request)
+    if len(messages) == 1 and line.lstrip()[:1] == b"{":
+        return Outgoing(bytes(line), messages[0], keys, rpc.is_modern(messages[0].params))
+    if not messages and (key := rpc.guess_id(line)):
+        keys = (key,)
+    return Outgoing(bytes(line), None, keys)
+
+
+def messages_in(line: Line) -> list[Message]:
+    """One, or those of a batch, be it in JSON that strict readers refuse; none if nobody can read it."""
+    read = rpc.read(line)
+    if isinstance(read, Garbage) and (strict := rpc.read_leniently(line)) is not None:
+        read = rpc.read(strict)
+    found = [rpc.read(bytes(raw)) for raw in read] if isinstance(read, list) else [read]
+    return [one for one in found if isinstance(one, Message)]
+
+
+class Waiting:
+    """Ids of requests that wait for an answer."""
+
+    def __init__(self, keys: tuple[bytes, ...] = ()) -> None:
+        self._keys = {same_spelling(key): key for key in keys}
+
+    def __bool__(self) -> bool:
+        return bool(self._keys)
+
+    def __contains__(self, key: bytes) -> bool:
+        return same_spelling(key) in self._keys
+
+    def add(self, key: bytes) -> None:
+        self._keys[same_spelling(key)] = key
+
+    def take(self, key: bytes) -> bool:
+        """Whether somebody waited for this; from now on nobody does."""
+        if not key:
+            return False
+        return any(self._keys.pop(spelling, None) is not None for spelling in spellings(key))
+
+    def take_all(self) -> list[bytes]:
+        keys = list(self._keys.values())
+        self._keys.clear()
+        return keys
+
+
+class Backlog:
+    """How much waits to be sent; says when it is too much, and when it is not any more."""
+
+    def __init__(self, on_pressure: Callable[[bool], None]) -> None:
+        self._on_pressure = on_pressure
+        self._bytes = 0
+        self._is_pressed = False
+
+    def add(self, sent: Outgoing) -> None:
+        self._bytes += len(sent.line)
+        if self._bytes > _HIGH_BYTES and not self._is_pressed:
+            self._is_pressed = True
+            self._on_pressure(True)
+
+    def remove(self, sent: Outgoing) -> None:
+        self._bytes -= len(sent.line)
+        if self._bytes <= _LOW_BYTES and self._is_pressed:
+            self._is_pressed = False
+            self._on_pressure(False)

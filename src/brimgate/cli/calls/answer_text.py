@@ -1,0 +1,164 @@
+"""How the answer to a call is shown: in the words of a pack, else in the cheapest lossless form, within the budget."""
+
+import argparse
+import secrets
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from brimgate.cli.calls.answer import Answer, read_answer
+from brimgate.cli.calls.pack_text import Speaker
+from brimgate.cli.output import complain, for_terminal, printable, write_json, write_text
+from brimgate.engine import decision, jsontext
+from brimgate.engine.document import Source
+from brimgate.engine.policy import Policy
+from brimgate.engine.wording import VIEW, word_all
+from brimgate.errors import OperatorError
+from brimgate.packs.formatter import failure_of
+from brimgate.packs.pack import Pack
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A call that was answered."""
+
+    tool: str
+    arguments: dict[str, Any]
+    result: bytes
+    """As the server sent it."""
+    policy: Policy
+    """By the configuration alone: enough for what fits."""
+    pack: Pack | None = None
+    pack_policy: Callable[[], Policy] | None = None
+    """By the rules of the pack as well, which have to be read first."""
+    wrapper_log: str = ""
+    ttl_seconds: int = 600
+
+
+def present(called: Called, options: argparse.Namespace) -> int:
+    """Prints the answer; 0, or 1 if it tells of a failure."""
+    started = time.perf_counter()
+    answer = read_answer(called.result)
+    failure = _failure(called, answer)
+    if options.raw or options.json:
+        printed = called.result if options.raw else answer.as_json
+        write_json(printed + b"\n")
+        shown = _Shown(printed.decode("utf-8", "replace"))
+    elif failure is not None:
+        shown = _shown(replace(called, pack=None), failure)
+        complain(f"{printable(called.tool)} failed: {for_terminal(shown.text, sys.stderr)}")
+    else:
+        shown = _shown(called, answer.document)
+        write_text(for_terminal(shown.text, sys.stdout) + "\n")
+    if shown.is_shortened and not options.quiet:
+        complain("a view: ids are short, times relative; --json prints the whole answer")
+    if failure is None:
+        _tell_metrics(called, answer.document, shown.text, started, options)
+    return 0 if failure is None else 1
+
+
+def _failure(called: Called, answer: Answer) -> bytes | None:
+    """What the answer tells of a failure; also one that comes as a success, to those who know the system."""
+    if answer.is_error or called.pack is None or not Source(answer.document).is_json:
+        return answer.document if answer.is_error else None
+    told = failure_of(called.pack, answer.document)
+    return told.encode("utf-8", "replace") if told else None
+
+
+def _tell_metrics(
+    called: Called, document: bytes, shown: str, started: float, options: argparse.Namespace
+) -> None:
+    if not options.metrics and not options.metrics_file:
+        return
+    from brimgate.cli.measurement import append, measure
+
+    elapsed_ms = (time.perf_counter() - started) * 1_000
+    measurement = measure(called.tool, document, shown, elapsed_ms, called.policy.estimator)
+    if options.metrics:
+        complain(measurement.line())
+    if options.metrics_file:
+        try:
+            append(options.metrics_file, measurement)
+        except OperatorError as error:
+            # The tool has been called and its answer printed: that is no failure of the call.
+            complain(str(error))
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    text: str
+    is_view: bool = False
+    """Made by a pack, and so derived."""
+    is_shortened: bool = False
+    """Some ids were written short, which their reader should know."""
+
+
+def _shown(called: Called, document: bytes) -> _Shown:
+    policy, source = called.policy, Source(document)
+    budget = decision.budget_for(source, policy)
+    speaker = None
+    if called.pack is not None and called.pack.tool(called.tool).formatter is not None:
+        speaker = Speaker(called.pack, called.tool, called.arguments, called.wrapper_log)
+    shown = (
+        (speaker and _worded(source, speaker, budget, policy))
+        or _best(source, budget, policy)
+        or _bounded(called, document, speaker)
+    )
+    if speaker and shown.is_view:
+        return replace(shown, is_shortened=speaker.remember(shown.text))
+    return shown
+
+
+def _worded(source: Source, speaker: Speaker, budget: int, policy: Policy) -> _Shown | None:
+    """All of it in the words of the pack, if that fits."""
+    worded = word_all(source, speaker.wording, budget, policy)
+    return worded and _Shown(worded.text, is_view=True)
+
+
+def _best(source: Source, budget: int, policy: Policy) -> _Shown | None:
+    """All of it, in the form that takes the fewest tokens, if that fits."""
+    if decision.measure(source, budget, policy) > budget * decision.BEST_SAVING:
+        return None
+    text = source.data.decode("utf-8", "surrogateescape").rstrip("\n")
+    if source.is_json:
+        from brimgate.engine.forms import render
+
+        text = render(jsontext.canonical(source.data), policy.form, policy.estimator).text
+    estimator = policy.estimator
+    fits = decision.surely_fits(text, budget, estimator) or estimator.ceiling(text) <= budget
+    return _Shown(text) if fits else None
+
+
+def _bounded(called: Called, document: bytes, speaker: Speaker | None) -> _Shown:
+    """A first page, and the cursor under which `brimgate read` goes on."""
+    # Half of the engine, and most answers fit without it.
+    from brimgate.cli.engine_options import call_binding, make_protection
+    from brimgate.engine.cursor import KeyRing
+    from brimgate.hold.protection import Protection
+    from brimgate.hold.stores import MemoryStore
+
+    binding, wording = call_binding(called.pack, called.tool), speaker and speaker.wording
+    policy = _with_rules_of_pack(called)
+    try:
+        reply = make_protection(policy, called.ttl_seconds).protect(document, binding, time.time(), wording)
+    except OperatorError as error:
+        # The tool has been called, and may have done something: a first page is better than nothing.
+        complain(f"{error}; the rest of the answer is not kept, and its cursor leads nowhere")
+        nowhere = Protection(policy, KeyRing(secrets.token_bytes(32)), MemoryStore())
+        reply = nowhere.protect(document, binding, time.time(), wording)
+    if reply is None:
+        return _Shown(document.decode("utf-8", "surrogateescape"))
+    return _Shown(reply.text, is_view=reply.record.get("format") == VIEW)
+
+
+def _with_rules_of_pack(called: Called) -> Policy:
+    """The tool has been called: its answer must not be lost by rules that are wrong."""
+    if called.pack is None or called.pack_policy is None:
+        return called.policy
+    try:
+        return called.pack_policy()
+    except OperatorError as error:
+        complain(f"{error}; the rules of the pack {called.pack.name} are not used")
+        return called.policy

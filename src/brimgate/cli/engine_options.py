@@ -1,0 +1,103 @@
+"""Options that several commands share, and what they mean to the engine."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from brimgate.cli.output import READ_COMMAND
+from brimgate.engine.cursor import Binding
+from brimgate.engine.forms import AUTO, FORMS
+from brimgate.engine.policy import Policy
+from brimgate.engine.query import Request, parse_request
+from brimgate.engine.replies.reply import allowance
+from brimgate.engine.tokens.estimator import Estimator, family_of
+from brimgate.engine.tokens.families import FAMILIES, MIN_BUDGET
+from brimgate.errors import BadRequest
+from brimgate.hold.protection import DEFAULT_TTL_SECONDS, Protection, ring_beside
+from brimgate.hold.stores import FileStore
+from brimgate.platform import state_dir
+
+if TYPE_CHECKING:
+    from brimgate.packs.pack import Pack
+
+MAX_MULTIPLIER = 20
+LEAST_CONTENT = 50
+PRINCIPAL, UPSTREAM = "cli", "file"
+BINDING = Binding(PRINCIPAL, UPSTREAM, "reduce")
+
+
+def call_binding(pack: "Pack | None", tool: str) -> Binding:
+    """Of the answer to a call. Which pack words it stands with it, for `brimgate read` to go on in the same words."""
+    return Binding(PRINCIPAL, UPSTREAM, f"{pack.name if pack else ''}:{tool}")
+
+
+def add_budget_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("budget")
+    group.add_argument(
+        "--budget",
+        type=int,
+        metavar="N",
+        help=f"tokens per reply, at least {MIN_BUDGET} (default: 4000, text 2000)",
+    )
+    group.add_argument("--family", choices=FAMILIES, help="token family to count in (default: claude)")
+    group.add_argument(
+        "--model", metavar="NAME", help="model whose family to count in, such as gpt-5 or claude-sonnet-5"
+    )
+    group.add_argument(
+        "--multiplier", type=float, default=1.0, metavar="X", help="correct every token count by this factor"
+    )
+
+
+def add_view_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what to show")
+    group.add_argument("--format", dest="form", choices=(AUTO, *FORMS), help="lossless form to write JSON in")
+    group.add_argument("--limit", metavar="N", help="items on a page (default 50, at most 200)")
+    group.add_argument("--fields", metavar="A,B.C", help="only these fields of each item")
+    group.add_argument(
+        "--path", metavar="POINTER", help='only what a JSON Pointer leads to, such as "/result/17/price"'
+    )
+    group.add_argument("--lines", metavar="A-B", help="only these lines of a text")
+    group.add_argument(
+        "--search", metavar="WORDS", help="only items or lines with these words, or matching /pattern/"
+    )
+    group.add_argument(
+        "--pages", metavar="A-B", help="several pages (or chunks) in one reply, within the hard cap"
+    )
+
+
+def make_policy(options: argparse.Namespace) -> Policy:
+    family = options.family or (family_of(options.model) if options.model else "claude")
+    try:
+        if not 0 < options.multiplier <= MAX_MULTIPLIER:
+            raise BadRequest(f"--multiplier must be a positive number up to {MAX_MULTIPLIER}")
+        policy = Policy(estimator=Estimator(family, options.multiplier), read_tool=READ_COMMAND)
+        if options.budget is None:
+            return policy
+        policy = policy.with_budget(options.budget)
+        if options.budget < (least := allowance(policy, section=True) + LEAST_CONTENT):
+            raise BadRequest(
+                f"--budget {options.budget} leaves no room beside the notice: at least {least} are needed"
+            )
+        return policy
+    except ValueError as error:
+        if options.budget is not None and options.budget < MIN_BUDGET:
+            raise BadRequest(f"--budget must be at least {MIN_BUDGET} tokens, not {options.budget}") from None
+        raise BadRequest(str(error)) from None
+
+
+def make_request(options: argparse.Namespace, policy: Policy) -> Request:
+    return parse_request(
+        limit=options.limit,
+        fields=options.fields,
+        path=options.path,
+        lines=options.lines,
+        search=options.search,
+        pages=options.pages,
+        form=options.form,
+        max_limit=policy.max_page_size,
+    )
+
+
+def make_protection(policy: Policy, ttl_seconds: int = DEFAULT_TTL_SECONDS) -> Protection:
+    """The engine over the file store, so that `brimgate read` can go on in another process."""
+    folder = state_dir()
+    return Protection(policy, ring_beside(folder), FileStore(folder / "snapshots"), ttl_seconds)

@@ -1,0 +1,95 @@
+"""All commands, and what is common to running them.
+
+Exit codes: 0 done, 1 the answer is no (a walk that does not add up, a tool that failed), 2 wrong usage, input or
+configuration, 3 the server cannot be started, reached or talked to, 4 it did not answer in time, 130 Ctrl-C.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from io import TextIOWrapper
+from typing import Any
+
+from brimgate import __version__
+from brimgate.cli.output import complain, printable
+from brimgate.errors import BrimgateError, UpstreamError, UpstreamTimeout
+
+COMMANDS = (
+    "run", "serve", "call", "tools", "read", "reduce", "packs", "measure", "check", "cursor", "completion", "demo",
+)  # fmt: skip
+WORDY = ("call", "tools", "measure")
+"""Whose words and options may stand in any order, and end where a server's own command begins."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    _write_what_can_be_written()
+    try:
+        code = run(arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        _abandon_stdout()
+        return 0
+    except KeyboardInterrupt:
+        _abandon_stdout()
+        return 130
+    except OSError as error:
+        complain(f"{error.filename or 'standard output'}: {error.strerror or error}")
+        _abandon_stdout()
+        return 2
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    options = _parse(sys.argv[1:] if arguments is None else arguments)
+    if sys.stdout is None:
+        complain("standard output is closed")
+        return 2
+    try:
+        return options.run(options)
+    except UpstreamError as error:
+        complain(printable(str(error)))
+        return 4 if isinstance(error, UpstreamTimeout) else 3
+    except BrimgateError as error:
+        complain(str(error))
+        return 2
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    # Only the command that is asked for is loaded: `run` stands in front of every server a user has.
+    named = [name for name in COMMANDS if arguments and arguments[0] == name]
+    parser = build_parser(named or COMMANDS)
+    if not named or named[0] not in WORDY:
+        return parser.parse_args(arguments)
+    cut = list(arguments).index("--") if "--" in arguments else len(arguments)
+    # argparse takes the first words that stand together, and leaves over those behind an option.
+    options, left_over = parser.parse_known_args(arguments[:cut])
+    options.words += options.checked(left_over)
+    options.command = list(arguments[cut:])
+    return options
+
+
+def build_parser(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="brimgate", description="Keeps every MCP answer inside a token budget without losing a byte."
+    )
+    parser.add_argument("--version", action="version", version=f"brimgate {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name in names:
+        import_module(f"brimgate.cli.{name}").add_parser(commands)
+    return parser
+
+
+def _write_what_can_be_written() -> None:
+    """Help has characters that a terminal in plain ASCII has not."""
+    stdout: Any = sys.stdout
+    if isinstance(stdout, TextIOWrapper):
+        stdout.reconfigure(errors="replace")
+
+
+def _abandon_stdout() -> None:
+    """Nobody reads on, or nothing more can be written: keep the interpreter from trying when it exits."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

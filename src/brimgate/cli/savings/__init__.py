@@ -1,1 +1,0 @@
-"""What was saved: on one answer, over many, as a table and as a picture."""

@@ -1,0 +1,159 @@
+"""A stage: it keeps to the width of the terminal and to its reader's pace."""
+
+import os
+import re
+import select
+import shutil
+import sys
+import textwrap
+import unicodedata
+from collections.abc import Sequence
+from typing import Any, Final
+
+from brimgate.cli.output import printable, write_text
+
+_PAUSE_SECONDS: Final = 3.5
+"""After each of seven steps: with the work itself, about thirty seconds."""
+_SIZE: Final = (100, 30)
+"""Where there is no terminal."""
+_NARROWEST: Final = 20
+_MARK: Final = "│ "
+"""Before what others wrote, so that it cannot be taken for our words."""
+_TELLING: Final = re.compile(r"\d[\d,]*(?: tokens|%)|\bNOT the same\b|\bexact\b")
+_WORD: Final = re.compile(r"[^ ,]*[ ,]*")
+_BOLD, _COLOUR, _PLAIN = "\x1b[1m", "\x1b[36m", "\x1b[0m"
+_QUITTING: Final = (b"q", b"Q", b"\x04")
+
+
+class Quit(Exception):
+    """Whoever looks on has seen enough."""
+
+
+class Stage:
+    """Within it a terminal hands over single keys; behind it, it is as it was."""
+
+    def __init__(self, *, is_fast: bool, quitting: str) -> None:
+        """`quitting`: what `q` does, in a few words."""
+        is_terminal = sys.stdout.isatty()
+        self._is_paced = is_terminal and sys.stdin is not None and sys.stdin.isatty() and not is_fast
+        self._is_coloured = (
+            is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        )
+        self._hint = f"any key: go on · q: {quitting}"
+        self._modes: list[Any] | None = None
+
+    def __enter__(self) -> "Stage":
+        if self._is_paced and sys.platform != "win32":
+            import termios
+            import tty
+
+            self._modes = termios.tcgetattr(0)
+            tty.setcbreak(0)  # Ctrl-C stays what it is
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._modes is not None and sys.platform != "win32":
+            import termios
+
+            termios.tcsetattr(0, termios.TCSADRAIN, self._modes)
+            self._modes = None
+
+    @property
+    def width(self) -> int:
+        """Asked for each time: a window may be resized meanwhile. The last column stays free, as some wrap there."""
+        return max(shutil.get_terminal_size(_SIZE).columns - 1, _NARROWEST)
+
+    def head(self, text: str) -> None:
+        lines = textwrap.wrap(text, self.width)
+        write_text("\n" + "".join(f"{self._in(_BOLD, line)}\n" for line in lines) + "\n")
+
+    def say(self, text: str) -> None:
+        """Our own words: wrapped, with the numbers that matter in colour."""
+        for line in textwrap.wrap(text, self.width, break_on_hyphens=False):
+            write_text(self._coloured(line.replace("\u00a0", " ")) + "\n")
+
+    def row(self, line: str) -> None:
+        """A line of a table: cut, not wrapped."""
+        write_text(self._coloured(cut(line, self.width)) + "\n")
+
+    def quote(self, lines: Sequence[str], most: int) -> None:
+        """The first lines of what somebody else wrote, each as far as it fits."""
+        for line in lines[:most]:
+            write_text(cut(_MARK + printable(line), self.width) + "\n")
+        if len(lines) > most:
+            write_text(f"{_MARK}… {len(lines) - most:,} more lines\n")
+
+    def quote_whole(self, line: str) -> None:
+        """A line of somebody else that is worth several of ours."""
+        for piece in broken(printable(line), self.width - len(_MARK)):
+            write_text(f"{_MARK}{piece}\n")
+
+    def paste(self, text: str) -> None:
+        """What is there to be copied stays as it is, whatever the width."""
+        write_text(f"{text}\n")
+
+    def gap(self) -> None:
+        write_text("\n")
+
+    def pause(self) -> None:
+        if not self._is_paced:
+            return
+        hint = cut(self._hint, self.width)
+        _talk(hint)
+        try:
+            key = _key(_PAUSE_SECONDS)
+        finally:
+            _talk(f"\r{' ' * len(hint)}\r")
+        if key in _QUITTING:
+            raise Quit
+
+    def _coloured(self, line: str) -> str:
+        return _TELLING.sub(lambda found: self._in(_COLOUR, found[0]), line)
+
+    def _in(self, style: str, text: str) -> str:
+        return f"{style}{text}{_PLAIN}" if self._is_coloured else text
+
+
+def _talk(text: str) -> None:
+    if sys.stderr is not None and sys.stderr.isatty():
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+def _key(seconds: float) -> bytes:
+    """The first byte of what is typed: a key such as an arrow is several. Empty if nobody typed in time."""
+    if sys.platform == "win32":
+        import time
+
+        time.sleep(seconds)  # a console is no file that one could wait for
+        return b""
+    ready, _, _ = select.select([0], [], [], seconds)
+    return os.read(0, 64)[:1] if ready else b""
+
+
+def pieces(text: str, width: int) -> list[str]:
+    """The text in lines of so many cells at most: those of Han and Kana take two, accents none."""
+    lines, used = [""], 0
+    for one in text:
+        cells = 0 if unicodedata.combining(one) else 2 if unicodedata.east_asian_width(one) in "WF" else 1
+        if used + cells > width:
+            lines.append("")
+            used = 0
+        lines[-1] += one
+        used += cells
+    return lines
+
+
+def broken(text: str, width: int) -> list[str]:
+    """The same, between words and members where that is possible."""
+    lines = [""]
+    for word in _WORD.findall(text):
+        tried = pieces(lines[-1] + word, width)
+        lines[-1:] = tried if len(tried) == 1 else [lines[-1], *pieces(word, width)] if lines[-1] else tried
+    return lines
+
+
+def cut(text: str, width: int) -> str:
+    # So many characters are enough even if each takes one cell; most lines are far longer than a terminal.
+    first, *rest = pieces(text[: 4 * width], width)
+    return f"{pieces(first, width - 1)[0]}…" if rest or len(text) > 4 * width else first

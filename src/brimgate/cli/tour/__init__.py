@@ -1,1 +1,0 @@
-"""What the tour of `brimgate demo` is made of."""

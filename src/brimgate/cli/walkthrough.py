@@ -1,0 +1,125 @@
+"""Servers to ask, as small a client as there can be, and walks from cursor to cursor to the end."""
+
+import json
+import subprocess
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from brimgate.engine import jsontext
+from brimgate.engine.document import Source
+from brimgate.engine.rebuild import Rebuilder, next_on_walk
+from brimgate.engine.replies.reply import Reply
+from brimgate.engine.tokens.estimator import Estimator
+from brimgate.errors import UpstreamError
+
+Json = dict[str, Any]
+
+
+class Client:
+    """As small a client as there can be: one call at a time, in raw lines."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        self._process = process
+        self._calls = 0
+
+    def call(self, tool: str, arguments: Json) -> "Answer":
+        return Answer(self.request("tools/call", {"name": tool, "arguments": arguments}))
+
+    def request(self, method: str, params: Json) -> Json:
+        self._calls += 1
+        self.send({"jsonrpc": "2.0", "id": self._calls, "method": method, "params": params})
+        line = self._process.stdout.readline() if self._process.stdout else b""
+        answer: Json = json.loads(line) if line else {}
+        if "result" not in answer:
+            raise UpstreamError(f"the server of the tour did not answer {method}: {answer or 'it has ended'}")
+        return answer["result"]
+
+    def send(self, message: Json) -> None:
+        if self._process.stdin:
+            # That it has gone is told where its answer is missed; out of here it would look as if nobody read on.
+            with suppress(BrokenPipeError):
+                self._process.stdin.write(json.dumps(message).encode() + b"\n")
+                self._process.stdin.flush()
+
+
+@contextmanager
+def connect(command: Sequence[str], environment: Mapping[str, str]) -> Generator[Client]:
+    with subprocess.Popen(  # noqa: S603  # our own servers
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment,
+        start_new_session=True,  # Ctrl-C is for us; they end as their input does
+    ) as process:
+        client = Client(process)
+        try:
+            who = {"name": "brimgate demo", "version": "1"}
+            hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": who}
+            client.request("initialize", hello)
+            client.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+            yield client
+        finally:
+            if process.stdin:
+                with suppress(BrokenPipeError):
+                    process.stdin.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The result of a call, as a client gets it."""
+
+    result: Json
+
+    @property
+    def texts(self) -> list[str]:
+        return [block["text"] for block in self.result["content"]]
+
+    @property
+    def lines(self) -> list[str]:
+        return "\n".join(self.texts).split("\n")
+
+    @property
+    def tokens(self) -> int:
+        """Of the text alone: what a server sends once more as structured data is not counted twice."""
+        return Estimator().count("\n".join(self.texts))
+
+    @property
+    def record(self) -> Json:
+        """What Brimgate says of it; empty if it passed as it was."""
+        return self.result.get("_meta", {}).get("brimgate/result", {})
+
+    @property
+    def remarks(self) -> list[str]:
+        """What stands before the content: what stands out in the rest, and the place."""
+        return self.texts[1][: self.record["contentFrom"]].split("\n") if self.record else []
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """An answer read to its end."""
+
+    tokens: list[int]
+    """Of each reply."""
+    rebuilt: bytes
+    """From the replies alone."""
+
+    def gives(self, original: bytes) -> bool:
+        if self.rebuilt == original:
+            return True
+        return Source(original).is_json and self.rebuilt == jsontext.canonical(original)
+
+
+def walk(client: Client, first: Answer) -> Walk:
+    if not first.record:
+        return Walk([first.tokens], "\n".join(first.texts).encode())
+    rebuilder, answer, tokens = Rebuilder(), first, [first.tokens]
+    while True:
+        reply = Reply.from_wire(answer.texts[0], answer.texts[1], answer.record)
+        rebuilder.feed(reply)
+        cursor = next_on_walk(reply)
+        if not cursor:
+            return Walk(tokens, rebuilder.answer())
+        answer = client.call("brimgate_read", {"cursor": cursor})
+        tokens.append(answer.tokens)

@@ -1,0 +1,152 @@
+"""A configuration out of a file: every key by its declaration, every mistake with its key and line."""
+
+from collections.abc import Mapping as AnyMapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from difflib import get_close_matches
+from typing import Any, Final, get_origin, get_type_hints
+
+from brimgate.config.declarations import Config, Override
+from brimgate.config.options import Option, element_of, option_of
+from brimgate.config.tree import Mapping, Scalar, Sequence, Value, read_document
+from brimgate.config.values import Place, dotted, inner_of, raise_all, read_scalar
+
+_MAX_HINTS: Final = 8
+_AT_THE_TOP: Final = ("tools", "endpoints")
+_WRONG: Final = object()
+_NO_VALUE: Final = "has no value; write it in quotes if the word itself is meant"
+
+
+def read_config(data: bytes, name: str) -> tuple[Config, dict[Place, str]]:
+    """The configuration, and where in the file each key stands."""
+    document = read_document(data, name)
+    reader = _Reader(name)
+    at_the_top = {key: document.entries.pop(key) for key in _AT_THE_TOP if key in document.entries}
+    config: Config = reader.section(Config, document, _Where((), ()))
+    for key, given in at_the_top.items():
+        config = reader.rules_at_the_top(config, key, given, document.lines[key])
+    raise_all([text for _, text in sorted(reader.complaints, key=lambda one: one[0])])
+    return config, {place: f"{name}:{line}" for place, line in reader.lines.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Where:
+    given: Place
+    """As the file spells it."""
+    place: Place
+    """As it is declared."""
+
+    def under(self, given: str, declared: str = "") -> "_Where":
+        return _Where((*self.given, given), (*self.place, declared or given))
+
+
+@dataclass
+class _Reader:
+    """Reads values by the types of their declarations, and notes every complaint instead of stopping at the first."""
+
+    name: str
+    complaints: list[tuple[int, str]] = field(default_factory=lambda: [])
+    lines: dict[Place, int] = field(default_factory=lambda: {})
+
+    def complain(self, line: int, where: _Where, what: str) -> None:
+        self.complaints.append((line, f"{self.name}:{line}: {dotted(where.given)}: {what}"))
+
+    def section(self, declaration: Any, given: Value, where: _Where) -> Any:
+        if isinstance(given, Scalar) and given.is_null:
+            return declaration()
+        if not isinstance(given, Mapping):
+            self.complain(given.line, where, "must hold keys and values")
+            return declaration()
+        self._complain_of_repeated(given, where)
+        hints = get_type_hints(declaration)
+        known = {alias: one for one in fields(declaration) for alias in (one.name, *option_of(one).aliases)}
+        values: dict[str, Any] = {}
+        for key, value in given.entries.items():
+            line, declared = given.lines[key], known.get(key)
+            if declared is None:
+                self.complain(line, where.under(key), f"unknown key; {self._hint(key, declaration, known)}")
+            elif declared.name in values:
+                self.complain(line, where.under(key), f"the same as {declared.name}, which is given too")
+            else:
+                here = where.under(key, declared.name)
+                self.lines[here.place] = line
+                values[declared.name] = self.value(hints[declared.name], value, here, option_of(declared))
+        return declaration(**{name: value for name, value in values.items() if value is not _WRONG})
+
+    def _complain_of_repeated(self, given: Mapping, where: _Where) -> None:
+        for key, line in given.repeated:
+            self.complain(line, where.under(key), f"is given twice (first in line {given.lines[key]})")
+
+    def _hint(self, key: str, declaration: Any, known: AnyMapping[str, Any]) -> str:
+        near = get_close_matches(key[:60], known, 1) if len(self.complaints) < _MAX_HINTS else []
+        return (
+            f"did you mean {near[0]}?"
+            if near
+            else f"there are: {', '.join(one.name for one in fields(declaration))}"
+        )
+
+    def rules_at_the_top(self, config: Config, key: str, given: Value, line: int) -> Config:
+        """`tools:` and `endpoints:` may also stand at the top of the file, where one looks for them first."""
+        where = _Where((key,), ("context_protection", key))
+        if where.place in self.lines:
+            inner = self.lines[where.place]
+            self.complain(
+                line, where, f"the same as context_protection.{key}, which is given in line {inner}"
+            )
+            return config
+        self.lines[where.place] = line
+        rules = self._mapping(dict[str, Override], given, where, Option(""))
+        if rules is _WRONG:
+            return config
+        return replace(config, context_protection=replace(config.context_protection, **{key: rules}))
+
+    def value(self, kind: Any, given: Value, where: _Where, about: Option) -> Any:
+        if is_dataclass(kind):
+            return self.section(kind, given, where)
+        if get_origin(kind) is dict:
+            return self._mapping(kind, given, where, about)
+        is_null = isinstance(given, Scalar) and given.is_null
+        if inner_of(kind) != kind and is_null:
+            return None
+        kind = inner_of(kind)
+        if get_origin(kind) is tuple:
+            return () if is_null else self._sequence(given, where, about)
+        if not isinstance(given, Scalar):
+            self.complain(given.line, where, "must be a single value")
+            return _WRONG
+        if is_null and (kind is not str or given.text):
+            self.complain(given.line, where, _NO_VALUE if kind is str else "has no value")
+            return _WRONG
+        value, wrong = read_scalar(kind, given.text, about)
+        if wrong:
+            self.complain(given.line, where, wrong)
+            return _WRONG
+        return value
+
+    def _mapping(self, kind: Any, given: Value, where: _Where, about: Option) -> Any:
+        if isinstance(given, Scalar) and given.is_null:
+            return {}
+        if not isinstance(given, Mapping):
+            self.complain(given.line, where, "must hold names and values")
+            return _WRONG
+        self._complain_of_repeated(given, where)
+        inner = element_of(kind)
+        read: dict[str, Any] = {}
+        for name, value in given.entries.items():
+            here = where.under(name)
+            self.lines[here.place] = given.lines[name]
+            read[name] = self.value(inner, value, here, about)
+        return {name: value for name, value in read.items() if value is not _WRONG}
+
+    def _sequence(self, given: Value, where: _Where, about: Option) -> Any:
+        if isinstance(given, Scalar) and not about.listed:
+            return tuple(part.strip() for part in given.text.split(",") if part.strip())
+        items = given.items if isinstance(given, Sequence) else []
+        words = [item for item in items if isinstance(item, Scalar)]
+        if not isinstance(given, Sequence) or len(words) < len(items):
+            self.complain(given.line, where, "must be a list of words, such as [id, name]")
+            return _WRONG
+        empty = next((word for word in words if word.is_null), None)
+        if empty is not None:
+            self.complain(empty.line, where, f"an item {_NO_VALUE}")
+            return _WRONG
+        return tuple(word.text for word in words)

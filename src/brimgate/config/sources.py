@@ -1,0 +1,221 @@
+"""A configuration out of its sources: defaults, then the file, then the environment, then the command line."""
+
+import os
+import re
+from collections.abc import Iterator
+from collections.abc import Mapping as AnyMapping
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final
+
+from brimgate.config.declarations import Config, ContextProtection, Server, Upstream
+from brimgate.config.options import PREFIX, Key, keys_of
+from brimgate.config.tree import MAX_BYTES, shown
+from brimgate.config.values import Place, dotted, inner_of, raise_all, read_scalar
+from brimgate.errors import ConfigError, OperatorError
+
+OTHER_VARIABLES: Final = frozenset(("BRIMGATE_CONFIG", "BRIMGATE_STATE_DIR", "BRIMGATE_CURSOR_KEY"))
+_SECTIONS: Final = {"context_protection": ContextProtection, "server": Server}
+_URL: Final = re.compile(r"https?://[^\s/@?#]+(?:[/?][^\s#]*)?")
+_HEADER_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+_HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]{0,8192}")
+_OUR_HEADERS: Final = frozenset(
+    (
+        "host",
+        "content-length",
+        "transfer-encoding",
+        "connection",
+        "accept-encoding",
+        "expect",
+        "origin",
+        "upgrade",
+        "te",
+    )
+)
+_NO_NAMES: Final = ("", ".", "..")
+"""Which clients take for another place when they stand in a path."""
+_TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+
+
+def load(
+    path: Path | None = None,
+    environment: AnyMapping[str, str] | None = None,
+    overrides: AnyMapping[str, str] | None = None,
+) -> Config:
+    """The configuration in force. `overrides` are keys and values as given on the command line."""
+    config, origins = (Config(), {}) if path is None else _read(read_file(path), str(path))
+    environment = os.environ if environment is None else environment
+    given = {
+        key.name: (key.variable, environment[key.variable])
+        for key in variables()
+        if key.variable in environment
+    }
+    config = _override(config, given, origins)
+    line = {name: (f"--set {name}", value) for name, value in (overrides or {}).items()}
+    config = _override(config, line, origins)
+    if path is not None:
+        config = replace(
+            config, upstreams={name: _beside(path, one) for name, one in config.upstreams.items()}
+        )
+    _check(config, str(path) if path else "configuration", origins)
+    return config
+
+
+def _beside(path: Path, one: Upstream) -> Upstream:
+    """Files that a file names are looked for beside it: clients start us from anywhere."""
+    return replace(one, api=str(path.parent / one.api)) if one.api else one
+
+
+def load_file(path: Path) -> Config:
+    """What a file says by itself, without the environment."""
+    return parse(read_file(path), str(path))
+
+
+def read_file(path: Path) -> bytes:
+    """As much of a file as can be a configuration, and one byte more where it is larger."""
+    try:
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror or error}") from None
+    except ValueError:  # a path with a NUL in it
+        raise ConfigError(f"{shown(str(path))}: no such file") from None
+
+
+def parse(data: bytes, name: str) -> Config:
+    """What a file says; whatever is wrong in it is told at once, each with its key and line."""
+    return _read(data, name)[0]
+
+
+def _read(data: bytes, name: str) -> tuple[Config, dict[Place, str]]:
+    from brimgate.config.reader import read_config  # 5 ms, and only for those who have a file
+
+    return read_config(data, name)
+
+
+def variables() -> list[Key]:
+    """The keys that an environment variable overrides."""
+    found = [key for key in keys_of(Config) if key.variable and len(key.path) == 1]
+    for section, declaration in _SECTIONS.items():
+        found += [key for key in keys_of(declaration, (section,)) if key.variable]
+    return found
+
+
+def unknown_variables(environment: AnyMapping[str, str]) -> list[str]:
+    known = {key.variable for key in variables()} | OTHER_VARIABLES
+    return sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
+
+
+def _override(config: Config, given: AnyMapping[str, tuple[str, str]], origins: dict[Place, str]) -> Config:
+    """Single values by the names of their keys, each with the name of where it comes from."""
+    known = {key.name: key for key in variables()} | {key.path[-1]: key for key in variables()}
+    changes: dict[Place, dict[str, Any]] = {(): {}, **{(section,): {} for section in _SECTIONS}}
+    complaints: list[str] = []
+    for name, (origin, text) in given.items():
+        key = known.get(name)
+        if key is None:
+            near = get_close_matches(name[:60], known, 1)
+            complaints.append(f"{shown(origin)}: unknown key{f'; did you mean {near[0]}?' if near else ''}")
+            continue
+        value, wrong = read_scalar(inner_of(key.type), text.strip(), key.option)
+        if wrong:
+            complaints.append(f"{origin}: {key.name}: {wrong}")
+        changes[key.path[:-1]][key.path[-1]] = value
+        origins[key.path] = origin
+    raise_all(complaints)
+    sections = {section: replace(getattr(config, section), **changes[section,]) for section in _SECTIONS}
+    return replace(config, **sections, **changes[()])
+
+
+def _check(config: Config, name: str, origins: AnyMapping[Place, str]) -> None:
+    """What no key can know alone."""
+    from brimgate.config.rule_reader import contradictions
+
+    found = [*contradictions(config), *_impossible(config), *_unknown_packs(config)]
+    complaints: list[str] = []
+    for places, what in found:
+        origin = next((origins[place] for place in places if place in origins), name)
+        complaints.append(f"{origin}: {dotted(places[0])}: {what}")
+    raise_all(complaints)
+
+
+def _unknown_packs(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
+    for name, one in config.upstreams.items():
+        if one.pack:
+            from brimgate.config.packs import rules_of
+            from brimgate.packs.discovery import load_pack
+
+            try:
+                rules_of(load_pack(one.pack), config.context_protection.hard_output_token_cap)
+            except OperatorError as error:
+                yield (("upstreams", name, "pack"),), str(error)
+
+
+def _impossible(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
+    if not _TOOL_NAME.fullmatch(config.read_tool):
+        what = f"must be a name of 1 to 64 letters, digits, _, - or ., not {config.read_tool[:40]!r}"
+        yield (("read_tool",),), what
+    for name, one in config.upstreams.items():
+        home = ("upstreams", name)
+        if name in _NO_NAMES:
+            yield (home,), "cannot be the name of a server: clients call it at /mcp/NAME"
+        yield from unreachable(one, home)
+        for key, texts in (("command", (one.command,)), ("args", one.args), ("cwd", (one.cwd,))):
+            if any("\0" in text for text in texts):
+                yield ((*home, key),), "holds a NUL character, which no command line can"
+        for variable, text in one.env.items():
+            if not variable or "=" in variable or "\0" in variable + text:
+                what = "is not the name of a variable, or its value holds a NUL character"
+                yield ((*home, "env", variable),), what
+
+
+def _has_api(pack: str) -> bool:
+    """Whether a pack declares tools on a REST API. One that cannot be loaded is complained of elsewhere."""
+    if not pack:
+        return False
+    from brimgate.packs.discovery import load_pack
+    from brimgate.packs.pack import API_FILE
+
+    try:
+        return bool(load_pack(pack).file(API_FILE))
+    except OperatorError:
+        return True
+
+
+def _has_host(url: str) -> bool:
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return False
+    labels = host.removesuffix(".").split(".")
+    return port != 0 and (":" in host or all(0 < len(label) < 64 for label in labels))
+
+
+def unreachable(one: Upstream, home: Place) -> Iterator[tuple[tuple[Place, ...], str]]:
+    if one.is_rest and not one.api and not _has_api(one.pack):
+        yield (
+            ((*home, "command"), home),
+            "is missing; a server needs a `command`, or the `url` of one that runs, or an `api` that declares its tools",
+        )
+    if one.command and one.url:
+        yield ((*home, "url"), home), "and `command` exclude each other"
+    for key in ("api", "base_url"):
+        if getattr(one, key) and not one.is_rest:
+            yield ((*home, key), home), "is for a REST API: it excludes `command` and `url`"
+    for key in ("url", "base_url"):
+        address: str = getattr(one, key)
+        if address and not (_URL.fullmatch(address) and _has_host(address)):
+            what = "must be http:// or https:// with a host (and a port there is), and hold neither a login nor spaces"
+            yield ((*home, key), home), what
+    for header, text in one.headers.items():
+        if not _HEADER_NAME.fullmatch(header) or not _HEADER_VALUE.fullmatch(text):
+            yield ((*home, "headers", header),), "is not the name of a header, or its value holds a line end"
+        elif header.lower() in _OUR_HEADERS:
+            yield ((*home, "headers", header),), "is a header that Brimgate sets itself"
+    for header in one.forward_headers:
+        if not _HEADER_NAME.fullmatch(header) or header.lower() in _OUR_HEADERS:
+            yield ((*home, "forward_headers"),), f"{header[:40]!r} cannot be forwarded"

@@ -1,0 +1,318 @@
+"""What is held: the original bytes, and where the parts of it lie.
+
+A JSON value is opened one level at a time and only where something is shown, so that page k costs a slice. What
+cannot be opened safely (refused JSON, keys too long to stand in a path, nesting beyond MAX_DEPTH) is text.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import sub
+from typing import Final, NamedTuple
+
+from brimgate.engine import jsontext
+from brimgate.engine.chunks import LongText, Plan
+from brimgate.engine.jsontext import Children
+from brimgate.engine.lazy import lazy
+from brimgate.engine.tokens.estimator import Estimator
+from brimgate.errors import BadRequest, JsonRefused
+
+MAX_DEPTH: Final = 40
+_CURVED_BYTES: Final = 16_384
+_SAMPLED_BYTES: Final = 512 << 10
+_SAMPLES: Final = 64
+_SAMPLED_PART: Final = 8
+MAX_KEY_CHARS: Final = 200
+MAX_POINTER_CHARS: Final = 1_000
+
+_DOMINANT: Final = 0.6
+"""Share of its parent's bytes that makes a list or text the thing the answer is about."""
+_MAX_ENVELOPES: Final = 6
+
+
+class Node(NamedTuple):
+    """A value by its place in the source."""
+
+    start: int
+    end: int
+
+
+class Focus(NamedTuple):
+    """What a JSON answer is about: the list, text or object that holds most of it, and the path to it."""
+
+    node: Node
+    pointer: str
+
+
+class Position(NamedTuple):
+    """Where a walk goes on: at the value that starts at `node`, `text` bytes into its text."""
+
+    node: int
+    text: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A child by its parent: what a walk needs to go on from it."""
+
+    pointer: str
+    """Of the parent."""
+    parent: Node
+    index: int
+    steps: "tuple[Step, ...]" = ()
+    """How the parent was reached from the root."""
+
+
+class Step(NamedTuple):
+    """One step down: which child of how many, of a list (items) or an object (members)."""
+
+    child: int
+    total: int
+    kind: str
+
+
+def step_into(children: Children, index: int) -> Step:
+    return Step(index, len(children), "items" if children.keys is None else "members")
+
+
+class Source:
+    def __init__(
+        self,
+        data: bytes,
+        opened: Children | None = None,
+        expected: int = 0,
+        *,
+        growing: str = "",
+        has_end: bool = True,
+    ) -> None:
+        """`opened`: the children of the root, where they are known already."""
+        self.data = data
+        self.expected = expected
+        """Items in all of the list at `growing`, where it goes on upstream and only its beginning is here."""
+        self._growing = growing
+        self._has_end = has_end
+        """Whether that is known, and not only that there are more than are here."""
+        self.root = Node(0, len(data))
+        self._opened: dict[int, Children | None] = {0: opened} if opened is not None else {}
+        self._texts: dict[int, Source] = {}
+        self._inner: dict[int, Source] = {}
+        self._chosen: dict[tuple[str, ...], Source] = {}
+        self._tokens: dict[Estimator, int] = {}
+        self.searches: dict[str, object] = {}
+        """Hits of the last searches, by query; kept by search.py."""
+        self.plans: dict[tuple[int, int, Estimator], Plan] = {}
+        self.is_json = opened is not None or self._is_json()
+
+    def _is_json(self) -> bool:
+        body = self.data.strip(b" \t\n\r")
+        if body[:1] not in (b"[", b"{") or body[-1:] not in (b"]", b"}"):
+            return False
+        if not jsontext.is_utf8(self.data):
+            return False
+        if jsontext.is_too_deep(body):
+            return False
+        start = self.data.index(body[:1])
+        self.root = Node(start, start + len(body))
+        return self.open(self.root) is not None
+
+    @lazy
+    def long_text(self) -> LongText:
+        return LongText(self.data)
+
+    @lazy
+    def as_text(self) -> "Source":
+        return Text(self.data)
+
+    def tokens(self, estimator: Estimator) -> int:
+        """By the table: close enough to tell the size of what is held."""
+        if estimator not in self._tokens:
+            # A long text will be cut along its cost curve: its end is the same sum, and counted once.
+            curved = not self.is_json and len(self.data) > _CURVED_BYTES and estimator.family != "chars4"
+            if curved:
+                self._tokens[estimator] = int(self.long_text.curve(estimator).total * estimator.multiplier)
+            elif self.is_json and len(self.data) > _SAMPLED_BYTES:
+                self._tokens[estimator] = self._sampled_tokens(estimator)
+            else:
+                self._tokens[estimator] = estimator.table(self.data)
+        return self._tokens[estimator]
+
+    def _sampled_tokens(self, estimator: Estimator) -> int:
+        """Of large JSON by an eighth of it, in pieces from all over: rows are alike, and a total is an estimate."""
+        step = len(self.data) // _SAMPLES
+        width = step // _SAMPLED_PART
+        pieces = b"".join(self.data[at : at + width] for at in range(0, len(self.data) - width, step))
+        return int(estimator.table(pieces) * len(self.data) / len(pieces))
+
+    @lazy
+    def focus(self) -> "Focus":
+        """Go down from the root as long as one child holds most of what is there. A list that goes on is what it is about,
+        however little of it is here."""
+        if self.expected:
+            return Focus(self.resolve(self._growing), self._growing)
+        node, pointer = self.root, ""
+        for _ in range(_MAX_ENVELOPES):
+            children = self.open(node)
+            if not children or children.keys is None:
+                break
+            sizes = list(map(sub, children.ends, children.starts))
+            largest = max(sizes)
+            heaviest = sizes.index(largest)
+            child = self.child(children, heaviest)
+            if largest < _DOMINANT * (node.end - node.start) or self.head(child) not in (b"[", b"{", b'"'):
+                break
+            node, pointer = child, pointer + pointer_step(children, heaviest)
+        return Focus(node, pointer)
+
+    @property
+    def is_beginning(self) -> bool:
+        """Whether more of it is still to come."""
+        children = self.open(self.focus.node) if self.expected and self.is_json else None
+        return children is not None and len(children) < self.expected
+
+    def is_open_ended(self, node: Node) -> bool:
+        """Whether a list goes on, and nobody says how far."""
+        return not self._has_end and self.is_beginning and node == self.focus.node
+
+    def count(self, node: Node, children: Children) -> int:
+        """How many children there are in all, those to come included; of an open end, how many are here."""
+        if node != self.focus.node or self.is_open_ended(node):
+            return len(children)
+        return max(len(children), self.expected)
+
+    def head(self, node: Node) -> bytes:
+        """The first byte of a value, which tells its kind."""
+        return self.data[node.start : node.start + 1]
+
+    def raw(self, node: Node) -> bytes:
+        return self.data[node.start : node.end]
+
+    def open(self, node: Node) -> Children | None:
+        """The children of an array or object; None if it is neither or must be treated as text."""
+        if node.start not in self._opened:
+            self._opened[node.start] = self._open(node)
+        return self._opened[node.start]
+
+    def _open(self, node: Node) -> Children | None:
+        if self.head(node) not in (b"[", b"{"):
+            return None
+        try:
+            found = jsontext.children(self.data, node.start, node.end)
+        except JsonRefused:
+            return None
+        if found.keys and max(map(len, found.keys)) > MAX_KEY_CHARS:
+            return None
+        return found
+
+    def child(self, children: Children, index: int) -> Node:
+        return Node(children.starts[index], children.ends[index])
+
+    def text_of(self, node: Node) -> "Source":
+        """The text of a string as a source of its own; of anything else, its JSON text."""
+        if node.start not in self._texts:
+            raw = self.raw(node)
+            text = jsontext.string_value(raw).encode() if raw[:1] == b'"' else raw
+            self._texts[node.start] = Text(text)
+        return self._texts[node.start]
+
+    def inside(self, node: Node) -> "Source":
+        """A value as a source of its own; a string as its text."""
+        if node == self.root:
+            return self
+        if self.head(node) == b'"':
+            return self.text_of(node)
+        if node.start not in self._inner:
+            children = self.open(node)
+            known = None if children is None else children.shifted(-node.start)
+            expected = self.expected if node == self.focus.node else 0
+            self._inner[node.start] = Source(self.raw(node), known, expected, has_end=self._has_end)
+        return self._inner[node.start]
+
+    def chosen(
+        self, fields: tuple[str, ...], choose: "Callable[[Source, tuple[str, ...]], Source]"
+    ) -> "Source":
+        """The source that `choose` makes of these fields, kept as long as we are."""
+        if fields not in self._chosen:
+            self._chosen[fields] = choose(self, fields)
+        return self._chosen[fields]
+
+    def resolve(self, pointer: str) -> Node:
+        """The value a JSON Pointer leads to."""
+        node = self.root
+        for step in pointer_steps(pointer):
+            children = self.open(node) if self.is_json else None
+            index = _child_index(children, step) if children else None
+            if pointer == "/" and index is None:
+                return node  # what people write for the whole; strictly it names the key ""
+            if children is None or index is None:
+                raise BadRequest(
+                    one_line(
+                        f"path {pointer[:200]!r} leads nowhere: there is no {step[:80]!r}{_offer(children)}"
+                    )
+                )
+            node = self.child(children, index)
+        return node
+
+    def locate(self, start: int) -> Place:
+        """The child that starts at byte `start`, found by going down from the root."""
+        pointer, parent, steps = "", self.root, ()
+        while True:
+            children = self.open(parent)
+            if not children:
+                raise BadRequest("no value starts there")
+            index = bisect_right(children.starts, start) - 1
+            if index < 0:
+                raise BadRequest("no value starts there")
+            if children.starts[index] == start:
+                return Place(pointer, parent, index, steps)
+            pointer += pointer_step(children, index)
+            parent, steps = self.child(children, index), (*steps, step_into(children, index))
+
+
+class Text(Source):
+    """A source that is text whatever it looks like."""
+
+    def _is_json(self) -> bool:
+        return False
+
+
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def one_line(text: str) -> str:
+    """Foreign text on a line of ours: it cannot end the line, so it cannot begin one."""
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def pointer_step(children: Children, index: int) -> str:
+    if children.keys is None:
+        return f"/{index}"
+    return "/" + children.keys[index].replace("~", "~0").replace("/", "~1")
+
+
+def pointer_steps(pointer: str) -> list[str]:
+    if not pointer:
+        return []
+    if not pointer.startswith("/"):
+        pointer = "/" + pointer
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/")]
+
+
+def _child_index(children: Children, step: str) -> int | None:
+    if children.keys is None:
+        index = int(step) if step.isascii() and step.isdigit() and len(step) < 12 else -1
+        return index if 0 <= index < len(children) else None
+    try:
+        return children.keys.index(step)
+    except ValueError:
+        return None
+
+
+def _offer(children: Children | None) -> str:
+    """What could have been meant instead."""
+    if children is None:
+        return " (a value without parts)"
+    if children.keys is None:
+        return f" in a list of {len(children)} items (0 to {len(children) - 1})"
+    names = ", ".join(key[:40] for key in children.keys[:12])
+    return f"; there are: {names}" + (", …" if len(children) > 12 else "")

@@ -1,0 +1,159 @@
+"""Chosen fields of an object or of every item of a list: nested paths, siblings kept together, source order."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from brimgate.engine import jsontext
+from brimgate.engine.document import Source, one_line
+from brimgate.engine.policy import Policy
+from brimgate.engine.selection import INDEX, Selection, clipped, fit_units, indexed, list_items
+from brimgate.engine.strip import is_noisy, strip
+from brimgate.engine.view import View
+from brimgate.errors import BadRequest, JsonRefused
+
+ALL: Final = "all"
+
+
+@dataclass(slots=True)
+class FieldTree:
+    whole: bool = False
+    below: "dict[str, FieldTree]" = field(default_factory=lambda: {})
+
+
+def field_tree(paths: Iterable[str]) -> FieldTree:
+    root = FieldTree()
+    for path in paths:
+        node = root
+        for name in path.split("."):
+            node = node.below.setdefault(name, FieldTree())
+        node.whole = True
+    return root
+
+
+def project(raw: bytes, tree: FieldTree, found: set[str], prefix: str = "") -> bytes | None:
+    """What of `raw` the tree selects; None when nothing is. The paths that led somewhere are added to `found`."""
+    if tree.whole and prefix:
+        return raw
+    if raw[:1] == b"[":
+        picked = [project(item, tree, found, prefix) for item in jsontext.elements(raw)]
+        return b"[" + b",".join(item or b"{}" for item in picked) + b"]" if any(picked) else None
+    if raw[:1] != b"{":
+        return None
+    try:
+        members = jsontext.uncopied_members(raw)
+    except JsonRefused:
+        return raw  # it cannot be taken apart, so nothing of it is withheld
+    out: list[bytes] = []
+    below = tree.below
+    for key in [key for key in members if key in below or "." in key]:
+        if key in below and below[key].whole:
+            kept = bytes(members[key])
+            found.add(f"{prefix}.{key}" if prefix else key)
+        else:
+            kept = _pick(key, bytes(members[key]), tree, found, prefix)
+        if kept is not None:
+            out.append(jsontext.quote(key).encode() + b":" + kept)
+    return b"{" + b",".join(out) + b"}" if out else None
+
+
+def _pick(key: str, value: bytes, tree: FieldTree, found: set[str], prefix: str) -> bytes | None:
+    """The part of one member that is selected. A key may itself contain dots."""
+    below = tree.below.get(key)
+    if below is None:
+        below = _through_dots(key, tree)
+        if below is None:
+            return None
+    path = f"{prefix}.{key}" if prefix else key
+    kept = project(value, below, found, path)
+    if below.whole and kept is not None:
+        found.add(path)
+    return kept
+
+
+def _through_dots(key: str, tree: FieldTree) -> FieldTree | None:
+    below: FieldTree | None = tree if "." in key else None
+    for name in key.split("."):
+        below = below.below.get(name) if below is not None else None
+    return below
+
+
+def are_around(source: Source, fields: tuple[str, ...]) -> bool:
+    """Whether fields are those of the object around a dominant list, and not of the list's items."""
+    children = source.open(source.root) if source.is_json and source.focus.pointer else None
+    if children is None or children.keys is None:
+        return False
+    return not set(children.keys).isdisjoint(name.partition(".")[0] for name in fields)
+
+
+def select_fields(source: Source, view: View, start: int, limit: int, room: int, policy: Policy) -> Selection:
+    """The chosen fields of every item of a list, or of one object."""
+    if not source.is_json:
+        raise BadRequest("fields can be chosen from JSON only; this is text: use lines or search")
+    is_list = source.head(source.root) == b"["
+    items = list_items(source) if is_list else [source.raw(source.root)]
+    if start >= len(items):
+        raise BadRequest(f"there are {len(items):,} items")
+    tree = field_tree(view.fields)
+    found: set[str] = set()
+
+    def pick(at: int) -> bytes:
+        kept = (project(items[at], tree, found) or b"{}") if view.fields else items[at]
+        if not view.condensed:
+            return kept
+        return indexed(strip(kept, policy) if is_noisy(kept, policy) else kept, at)
+
+    made = fit_units(pick, start, min(limit, len(items) - start), room, policy, is_list=is_list)
+    is_clipped = made is None
+    if made is None:
+        made = clipped(
+            jsontext.canonical(pick(start)).decode(), 0, "; ask for fewer fields, or one path", room, policy
+        )
+    missing = [name for name in view.fields if not occurs(name, found, source.data)]
+    last = start + made.count
+    is_open_ended = source.is_open_ended(source.root)
+    total = len(items) if is_open_ended else max(len(items), source.expected)
+    of_total = f"{'more than ' if is_open_ended else ''}{total:,}"
+    what = "chosen fields" if view.fields else _left_out(policy)
+    return Selection(
+        kind="page" if is_list else "object",
+        label=f"items {start + 1:,}-{last:,} of {of_total}, {what}" if is_list else what,
+        text=made.rendered.text,
+        form=made.rendered.form,
+        tokens=made.tokens,
+        total={} if is_open_ended else {"items": total},
+        shown={"items": made.count},
+        following=last if last < len(items) else None,
+        missing=missing,
+        remark=_missing_remark(missing, items[0]) if missing and not view.condensed else "",
+        is_clipped=is_clipped,
+        sections=["/" + INDEX] if view.condensed else [],
+    )
+
+
+def chosen_part(source: Source, fields: tuple[str, ...]) -> Source:
+    """The chosen fields of an object as a source of their own."""
+    raw = project(source.raw(source.root), field_tree(fields), set()) or b"{}"
+    return Source(jsontext.canonical(raw))
+
+
+def _left_out(policy: Policy) -> str:
+    return "noise left out" if policy.strip_empty or policy.strip_fields else "vectors left out"
+
+
+def occurs(name: str, found: set[str], data: bytes) -> bool:
+    """Whether a field was found on this page, or its name stands anywhere in the answer."""
+    if name in found or any(path.startswith(name + ".") for path in found):
+        return True
+    last = jsontext.quote(name.rpartition(".")[2]).encode("utf-8", "replace")
+    return last in data
+
+
+def _missing_remark(missing: list[str], item: bytes) -> str:
+    names = ", ".join(missing)
+    try:
+        there = ", ".join(jsontext.members(item)) if item[:1] == b"{" else ""
+    except JsonRefused:
+        there = ""
+    remark = f"no such field: {names}" + (f"; there are: {there}" if there else "")
+    return one_line(remark.encode("utf-8", "replace").decode())

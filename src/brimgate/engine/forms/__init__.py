@@ -1,0 +1,76 @@
+"""Lossless text forms of a JSON value, each with a decoder; `choose` picks the cheapest by measured tokens.
+
+A form must be readable by a model that has never seen it: no primer, counts stated, and no code whose key is
+further away than the header above it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from brimgate.engine.forms import columns, columns_reader, lines, plain, table, toon
+from brimgate.engine.tokens.estimator import Estimator
+
+MARGIN: Final = 0.97
+"""Estimates of two texts can err apart: another form than JSON must win by this to be chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    encode: Callable[[bytes], str | None]
+    """Canonical JSON text to this form; None when the value does not suit it."""
+    decode: Callable[[str], bytes]
+
+
+def _encode_json(raw: bytes) -> str:
+    return raw.decode()
+
+
+FORMS: Final = {
+    "json": Form(_encode_json, str.encode),
+    "columns": Form(columns.encode, columns_reader.decode),
+    "table": Form(table.encode, table.decode),
+    "lines": Form(lines.encode, lines.decode),
+    "bare": Form(plain.encode, plain.decode),
+    "toon": Form(toon.encode, toon.decode),
+}
+AUTO: Final = "auto"
+_CLEAR: Final = 0.75
+"""A form that the table puts below this share of JSON is cheaper, whatever the table's error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    form: str
+    text: str
+
+
+def render(raw: bytes, form: str, estimator: Estimator) -> Rendered:
+    """The value in the form asked for; in JSON where that form cannot hold it."""
+    if form == AUTO:
+        return choose(raw, estimator)
+    text = FORMS[form].encode(raw)
+    return Rendered(form, text) if text is not None else Rendered("json", raw.decode())
+
+
+def choose(raw: bytes, estimator: Estimator) -> Rendered:
+    """The form with the fewest tokens; never worse than JSON."""
+    as_json = Rendered("json", raw.decode())
+    best = _compact(raw, estimator)
+    share = estimator.table(best.text) / max(estimator.table(raw), 1)
+    if share > _CLEAR:
+        # Too close for the table, which errs on each form in its own way: count both.
+        share = estimator.count(best.text) / max(estimator.count(raw), 1)
+    return best if share < MARGIN else as_json
+
+
+def _compact(raw: bytes, estimator: Estimator) -> Rendered:
+    """Tables as columns; what has none, without needless quotes or, if a list, one item a line."""
+    text = columns.encode(raw)
+    if text is not None:
+        return Rendered("columns", text)
+    best = Rendered("bare", plain.encode(raw))
+    listed = lines.encode(raw) if raw[:1] == b"[" else None
+    if listed is not None and estimator.table(listed) < estimator.table(best.text):
+        return Rendered("lines", listed)
+    return best

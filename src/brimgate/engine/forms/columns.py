@@ -1,0 +1,142 @@
+"""Columns: every table in a value written once as a header and rows.
+
+    {"total":3,"bookings":<table 1>}
+    table 1: 3 rows, 5 columns; columns with "=" hold for every row; empty = null
+    id|guest.name|guest.email|price.currency="EUR"|url="https://x.example/b/"+id
+    BK-1|Ann|ann@x.example
+    BK-2|Bo|
+    BK-3|Cy|cy@x.example
+
+- Uniform sub-objects (and lists of one fixed length) are flattened into columns named by their path.
+- A column that is the same in every row, or follows from other columns, is written into the header.
+- A column whose cells begin or end alike has that in the header: `path:"https://x.example/"+cell`.
+- Rows with another key set than the rest get a header of their own, and a letter before each row names it. A
+  row that fits no header stands as JSON behind `= `.
+- Ids, numbers and dates stay literal in their row. A string stands bare unless it could be read as anything
+  else; then it is quoted as in JSON.
+
+`encode` works on canonical JSON text (see jsontext); `decode` gives that text back.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, cast
+
+import msgspec
+
+from brimgate.engine import jsontext
+from brimgate.engine.forms.cells import DELIMITER, write_column
+from brimgate.engine.forms.formula import find_formulas
+from brimgate.engine.forms.paths import path_text
+from brimgate.engine.forms.rows import Group, group_rows
+
+_MIN_ROWS: Final = 2
+
+TableWriter = Callable[[Sequence[Any], str], str | None]
+
+
+def encode(raw: bytes) -> str | None:
+    """The columns form of a canonical JSON text, or None when there is no table in it."""
+    return with_tables(raw, write_table)
+
+
+def encode_summary(raw: bytes) -> str | None:
+    """The same for a summary, which is not read back: nothing is derived from our own stubs, and what is missing
+    from a row was left out by us."""
+    return with_tables(raw, lambda rows, label: write_table(rows, label, summary=True))
+
+
+def with_tables(raw: bytes, write: TableWriter) -> str | None:
+    """The value with every table in it written by `write` below it, or None when there is none."""
+    value = jsontext.faithful_value(raw)
+    if not isinstance(value, (dict, list)):
+        return None
+    tables: list[str] = []
+    skeleton = _skeleton(cast("Any", value), tables, write)
+    if not tables:
+        return None
+    if skeleton == "<table 1>":
+        return tables[0]
+    return "\n".join([skeleton, *tables])
+
+
+def _skeleton(value: Any, tables: list[str], write: TableWriter) -> str:
+    """The value with each table in it replaced by its number; the tables go to `tables`."""
+    kind = cast("type[Any]", type(value))
+    if kind is list and _is_table(value):
+        table = write(value, f"table {len(tables) + 1}: ")
+        if table is not None:
+            tables.append(table)
+            return f"<table {len(tables)}>"
+    if kind is dict:
+        inner = [f"{jsontext.quote(key)}:{_skeleton(inner, tables, write)}" for key, inner in value.items()]
+        return "{" + ",".join(inner) + "}"
+    return msgspec.json.encode(value).decode()
+
+
+def _is_table(rows: list[Any]) -> bool:
+    objects = sum(type(row) is dict and bool(row) for row in rows)
+    return objects >= _MIN_ROWS and objects * 2 > len(rows)
+
+
+def write_table(rows: Sequence[Any], label: str, *, summary: bool = False) -> str | None:
+    groups, group_of = group_rows(rows)
+    if not groups:
+        return None
+    lettered = len(groups) > 1
+    bodies = [_body(group, summary=summary) for group in groups]
+    lines = [heading(label, rows, groups, {note for _, _, notes in bodies for note in notes})]
+    for letter, (header, _, _) in zip(_LETTERS, bodies, strict=False):
+        lines.append(f"{letter}: {header}" if lettered else header)
+    pending = [iter(body) for _, body, _ in bodies]
+    for row, group in zip(rows, group_of, strict=True):
+        if group is None:
+            lines.append(odd_row(row))
+        elif lettered:
+            lines.append(_LETTERS[group] + DELIMITER + next(pending[group]))
+        else:
+            lines.append(next(pending[group]))
+    return "\n".join(lines)
+
+
+def odd_row(row: Any) -> str:
+    return ODD_ROW + msgspec.json.encode(row).decode()
+
+
+ODD_ROW: Final = "= "
+EMPTY_NOTE: Final = "empty = null"
+ABSENT_NOTE: Final = "- = absent"
+_LEFT_OUT_NOTE: Final = "- = not in this summary"
+_EVERY_NOTE: Final = 'columns with "=" hold for every row and are left out of the rows'
+_AROUND_NOTE: Final = '":" shows what stands around each cell'
+_NOTES: Final = (_EVERY_NOTE, _AROUND_NOTE, EMPTY_NOTE, ABSENT_NOTE, _LEFT_OUT_NOTE)
+_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def heading(label: str, rows: Sequence[Any], groups: list[Group], notes: set[str]) -> str:
+    """`table 1: 41 rows, 14 columns; …`: the counts, and only the remarks that this table needs."""
+    widths = " and ".join(str(len(group.columns)) for group in groups) or "0"
+    remarks = "".join(f"; {note}" for note in _NOTES if note in notes)
+    return f"{label}{len(rows)} rows, {widths} columns{remarks}"
+
+
+def _body(group: Group, *, summary: bool) -> tuple[str, Iterable[str], set[str]]:
+    """Header, row lines and the remarks a reader needs for one group of rows."""
+    notes: set[str] = set()
+    header: list[str] = []
+    written: list[list[str]] = []
+    for column, formula in zip(group.columns, find_formulas(group.columns, derive=not summary), strict=True):
+        header.append(path_text(column.path) + (formula.text if formula else ""))
+        if formula:
+            notes.add(_AROUND_NOTE if formula.has_cell else _EVERY_NOTE)
+        if formula is None or formula.has_cell:
+            cells = write_column(formula.cells if formula else column.cells)
+            notes |= cell_notes(cells)
+            written.append(cells)
+    if summary and ABSENT_NOTE in notes:
+        notes = notes - {ABSENT_NOTE} | {_LEFT_OUT_NOTE}
+    return DELIMITER.join(header), map(DELIMITER.join, zip(*written, strict=True)), notes
+
+
+def cell_notes(cells: list[str]) -> set[str]:
+    notes = {EMPTY_NOTE} if "" in cells else set[str]()
+    return notes | {ABSENT_NOTE} if "-" in cells else notes

@@ -1,0 +1,193 @@
+"""What a column's header can say for all of its rows: a constant, what it is made of, how its cells begin or end."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from brimgate.engine import jsontext
+from brimgate.engine.forms.paths import path_text
+from brimgate.engine.forms.rows import Column, Gap
+
+CELL: Final = "cell"
+
+_MIN_SAVED: Final = 6
+"""Characters a shared beginning or end must have per row to be worth the header text."""
+_MIN_ROWS_AROUND: Final = 6
+"""With fewer rows, texts stand whole: the header would save little and tear them apart."""
+_MAX_PIECES: Final = 6
+_MAX_REFERENCES: Final = 60
+"""Each column of texts is compared with so many others."""
+_REFERENCE: Final = re.compile(r"[A-Za-z_][\w.\[\]-]*\Z")
+_LITERALS: Final = ("true", "false", "null", CELL)
+_STARTS_CLEANLY: Final = re.compile(r"[ /:=@?&#]")
+References = dict[str, Column]
+_DATE: Final = re.compile(r"\d{4}-\d\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    text: str
+    """As it stands in the header, from `=` or `:` on."""
+    has_cell: bool
+    cells: Sequence[Any] = ()
+    """What is left for the rows to say, when `has_cell`."""
+
+
+def find_formulas(columns: Sequence[Column], *, derive: bool = True) -> list[Formula | None]:
+    """One entry per column, None where the cells stand whole. At least one column always does."""
+    formulas: list[Formula | None] = [None if column.witness else _constant(column) for column in columns]
+    if derive and len(columns[0].cells) > 1:
+        _find_derived(columns, formulas)
+    if all(formula is not None and not formula.has_cell for formula in formulas):
+        formulas[0] = None
+    return formulas
+
+
+def _constant(column: Column) -> Formula | None:
+    first, last = column.cells[0], column.cells[-1]
+    if first != last and first is not Gap.HIDDEN and last is not Gap.HIDDEN:
+        return None
+    shown = [cell for cell in column.cells if cell is not Gap.HIDDEN]
+    first, last = shown[0], shown[-1]
+    if type(first) is not type(last) or first is Gap.ABSENT:
+        return None
+    # Equal is not enough: to Python 1 equals True and 1.0, also inside a list.
+    if isinstance(first, (dict, list)):
+        same = {msgspec.json.encode(cell) for cell in shown}
+        return Formula("=" + same.pop().decode(), has_cell=False) if len(same) == 1 else None
+    if first != last or shown.count(first) < len(shown) or len(set(map(type, shown))) > 1:
+        return None
+    return Formula("=" + msgspec.json.encode(first).decode(), has_cell=False)
+
+
+def _find_derived(columns: Sequence[Column], formulas: list[Formula | None]) -> None:
+    """Columns that hold text made of other columns refer to them, shorter ones first: url before comments_url."""
+    open_columns = [n for n, formula in enumerate(formulas) if formula is None]
+    composed = sorted(
+        (n for n in open_columns if _is_composed(columns[n])), key=lambda n: _text_length(columns[n])
+    )
+    if not composed:
+        return
+    references: References = {}
+    for n in sorted(set(open_columns).difference(composed)):
+        _offer(references, columns[n])
+    for n in composed:
+        if not columns[n].witness:
+            formulas[n] = _derive(columns[n].cells, references)
+        if (formula := formulas[n]) is None or formula.has_cell:
+            _offer(references, columns[n])
+
+
+def _is_composed(column: Column) -> bool:
+    """Whether the cells are all texts with parts: a path, an address, several words. Dates are not."""
+    first = next((cell for cell in column.cells if cell is not Gap.HIDDEN), None)
+    if type(first) is not str or len(first) < 6 or _DATE.match(first):
+        return False
+    if not any(mark in first for mark in "/ @"):
+        return False
+    return set(map(type, column.cells)) == {str} or all(
+        type(cell) is str or cell is Gap.HIDDEN for cell in column.cells
+    )
+
+
+def _text_length(column: Column) -> int:
+    return sum(len(cell) for cell in column.cells if type(cell) is str)
+
+
+def _offer(references: References, column: Column) -> None:
+    """Let formulas name this column if its name is plain."""
+    if len(references) >= _MAX_REFERENCES:
+        return
+    name = path_text(column.path)
+    if name not in _LITERALS and _REFERENCE.match(name):
+        references[name] = column
+
+
+def _reference_text(cell: Any) -> str | None:
+    if type(cell) is str:
+        return cell or None
+    return str(cell) if type(cell) is int and 0 <= cell < 1 << 64 else None
+
+
+def _derive(cells: Sequence[Any], references: References) -> Formula | None:
+    """Take the texts apart from the left: what all share, then a column all go on with, and so on."""
+    shown = [at for at, cell in enumerate(cells) if cell is not Gap.HIDDEN]
+    texts = [cells[at] for at in shown]
+    pieces: list[str] = []
+    rests = texts
+    while len(pieces) < _MAX_PIECES:
+        shared = _shared_start(rests)
+        found = _next_reference(rests, shared, references, shown)
+        if found is None:
+            break
+        literal, name, rests = found
+        pieces += [jsontext.quote(literal), name] if literal else [name]
+    shared = _shared_start(rests)
+    if all(rest == shared for rest in rests):
+        if shared:
+            pieces.append(jsontext.quote(shared))
+        return Formula("=" + "+".join(pieces), has_cell=False)
+    return _partly(pieces, rests, cells)
+
+
+def _next_reference(
+    rests: list[str], shared: str, references: References, shown: list[int]
+) -> tuple[str, str, list[str]] | None:
+    """The longest column whose text stands right behind the shared beginning (or overlaps it) in every row."""
+    first = rests[0]
+    best: tuple[int, str, list[str], int] | None = None
+    for name, column in references.items():
+        value = _reference_text(column.cells[shown[0]])
+        if value is None or len(value) < 2 or (best and len(value) <= best[0]) or value not in first:
+            continue
+        values = [_reference_text(column.cells[at]) for at in shown]
+        texts = [text for text in values if text is not None]
+        if len(texts) < len(values):
+            continue
+        for cut in {len(shared), len(shared) - len(_shared_start(texts))}:
+            if cut >= 0 and first.startswith(value, cut) and _all_go_on(rests, texts, cut):
+                best = (len(value), name, texts, cut)
+    if best is None:
+        return None
+    _, name, texts, cut = best
+    return shared[:cut], name, [rest[cut + len(text) :] for rest, text in zip(rests, texts, strict=True)]
+
+
+def _shared_start(texts: Sequence[str]) -> str:
+    first, last = min(texts), max(texts)
+    for at, (one, other) in enumerate(zip(first, last, strict=False)):
+        if one != other:
+            return first[:at]
+    return min(first, last, key=len)
+
+
+def _all_go_on(rests: list[str], texts: list[str], cut: int) -> bool:
+    return all(rest.startswith(text, cut) for rest, text in zip(rests, texts, strict=True))
+
+
+def _partly(pieces: list[str], rests: list[str], cells: Sequence[Any]) -> Formula | None:
+    """A shared beginning and end around the cell, cut where a word or path part ends so that ids stay whole."""
+    head = _shared_start(rests)
+    cut = max((found.end() for found in _STARTS_CLEANLY.finditer(head)), default=0)
+    head, rests = head[:cut], [rest[cut:] for rest in rests]
+    tail = _shared_start([rest[::-1] for rest in rests])[::-1]
+    start = _STARTS_CLEANLY.search(tail)
+    tail = tail[start.start() :] if start else ""
+    if tail:
+        rests = [rest[: -len(tail)] for rest in rests]
+    first = next(cell for cell in cells if cell is not Gap.HIDDEN)
+    if len(rests) < _MIN_ROWS_AROUND or len(first) - len(rests[0]) < _MIN_SAVED or not all(rests):
+        return None
+    around = [
+        *pieces,
+        *([jsontext.quote(head)] if head else []),
+        CELL,
+        *([jsontext.quote(tail)] if tail else []),
+    ]
+    pending = iter(rests)
+    return Formula(
+        ":" + "+".join(around), True, [cell if cell is Gap.HIDDEN else next(pending) for cell in cells]
+    )

@@ -1,0 +1,55 @@
+"""Markdown table: the tables of a value with flattened columns, for readers (and people) used to that form."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from brimgate.engine import jsontext
+from brimgate.engine.forms import columns, columns_reader
+from brimgate.engine.forms.cells import write_column
+from brimgate.engine.forms.paths import path_text
+from brimgate.engine.forms.rows import group_rows
+
+_RULE: Final = re.compile(r"\|(?:---\|)+\Z")
+"""Ours has no spaces, so a row of `---` cells is never taken for it."""
+
+
+def encode(raw: bytes) -> str | None:
+    return columns.with_tables(raw, _write_table)
+
+
+def _write_table(rows: Sequence[Any], label: str) -> str | None:
+    groups, group_of = group_rows(rows)
+    if len(groups) != 1:
+        return None
+    names = [_safe(path_text(column.path)) for column in groups[0].columns]
+    written = [write_column(column.cells) for column in groups[0].columns]
+    notes = {note for cells in written for note in columns.cell_notes(cells)}
+    body = iter(zip(*written, strict=True))
+    lines = [columns.heading(label, rows, groups, notes), _line(names), "|" + "---|" * len(names)]
+    for row, group in zip(rows, group_of, strict=True):
+        if group is None:
+            lines.append(columns.odd_row(row))
+        else:
+            lines.append(_line([_safe(cell) for cell in next(body)]))
+    return "\n".join(lines)
+
+
+def _safe(text: str) -> str:
+    # Only a quoted text can hold a bar; as an escape it cannot be taken for the end of the cell.
+    return text.replace("|", "\\u007c")
+
+
+def _line(cells: list[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def decode(text: str) -> bytes:
+    lines = (_plain(line) for line in text.split("\n") if not _RULE.match(line))
+    return jsontext.canonical(columns_reader.decode("\n".join(lines)))
+
+
+def _plain(line: str) -> str:
+    if not line.startswith("|"):
+        return line
+    return "|".join(cell.strip(" ") for cell in line[1:-1].split("|"))

@@ -1,0 +1,232 @@
+"""Lines unlike the rest: lines are reduced to templates, and what few lines share, or what bodes ill, is shown."""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from brimgate.engine.highlights.findings import Finding
+from brimgate.engine.highlights.numbers import outliers
+from brimgate.engine.highlights.words import mask_values
+from brimgate.engine.textkind import ENTRY
+
+_MIN_LINES: Final = 20
+_MAX_LINE_CHARS: Final = 2_000
+_MAX_WORDS: Final = 60
+
+_AMOUNT: Final = re.compile(r"[^\w.-]?(-?\d++(?:\.\d++)?)[A-Za-zµ%]{0,6}+[.!?%]?\Z")
+"""A number, alone or with a mark before it and a unit behind it."""
+_STAMP: Final = re.compile(
+    r"\W*\d{4}[-/.]\d\d[-/.]\d\d[T ,_:]?\W*(?:\d\d:\d\d:\d\d)?[.,]?\d*|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
+)
+_MAX_POSITIONS: Final = 12
+_LEVEL: Final = re.compile(
+    r"\b(?P<fatal>FATAL|PANIC|EMERG(?:ENCY)?|ALERT|CRITICAL|CRIT|fatal|panic|critical|emerg|crit)\b|\b(?P<error>ERROR|SEVERE|ERR|error|Error|err)\b|"
+    r"\b(?P<warn>WARN(?:ING)?|warn(?:ing)?)\b|\b(?P<info>INFO|NOTICE|DEBUG|TRACE|LOG|info|notice|debug|trace)\b"
+)
+_GLOG: Final = re.compile(r"([IWEF])\d{4} \d\d:")
+_GLOG_LEVELS: Final = {"I": "info", "W": "warn", "E": "error", "F": "fatal"}
+_SEVERITY: Final = {"fatal": 1.6, "error": 1.3, "warn": 1.0, "info": 0.95, "": 0.95}
+_REPORT: Final = re.compile(
+    r"(?:^|[\s:\[])(?:error|fatal|panic|failed|failure|FAILED|ERROR|FATAL|FAIL|Error|Exception)(?:[:\]!]|\[| -)"
+)
+_ENTRY_TEXT: Final = re.compile(ENTRY.pattern.decode()[1:])
+_EXCEPTION: Final = re.compile(r"[\w.$]*(?:Error|Exception|Fault|Panic)\b")
+
+
+def odd_lines(lines: Sequence[str], *, entries_only: bool = False) -> list[Finding]:
+    """Findings by line number from 1 (in a log), or by index from 0 (in a list of texts)."""
+    if len(lines) < _MIN_LINES:
+        return []
+    base = 1 if entries_only else 0
+    chosen = _entries(lines) if entries_only else [at for at, line in enumerate(lines) if line.strip()]
+    texts = [lines[at][:_MAX_LINE_CHARS] for at in chosen]
+    if len(texts) < _MIN_LINES:
+        return []
+    kinds = Templates.of(texts)
+    scores = _score(texts, kinds)
+    for at, bonus in odd_values(texts, kinds).items():
+        scores[at] = max(scores.get(at, 0.0), bonus)
+    return _one_each(chosen, texts, kinds, scores, base)
+
+
+@dataclass(frozen=True, slots=True)
+class Templates:
+    """Lines by their templates: their words, with those that vary among lines of a kind left open."""
+
+    masked: list[str]
+    values: list[str]
+    """What stands in each line for the `#` of its mask."""
+    template_of: dict[str, str]
+    """By mask: far fewer than lines, as a rule."""
+    counts: Counter[str]
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> "Templates":
+        masked, values = mask_values(texts)
+        lines = Counter(masked)
+        template_of = _merge(lines)
+        counts: Counter[str] = Counter()
+        for line, count in lines.items():
+            counts[template_of[line]] += count
+        return cls(masked, values, template_of, counts)
+
+
+def alarm_lines(lines: Sequence[str]) -> list[Finding]:
+    """Lines that report an error in the output of a program whose lines are otherwise all different."""
+    found = [at for at, line in enumerate(lines) if _REPORT.search(line, 0, _MAX_LINE_CHARS)]
+    if not found or len(lines) < _MIN_LINES or len(found) > max(3, len(lines) // 50):
+        return []
+    worth = math.log2(len(lines) / len(found))
+    return [Finding(at + 1, worth, lines[at]) for at in found]
+
+
+def _one_each(
+    chosen: list[int], texts: list[str], kinds: Templates, scores: dict[int, float], base: int
+) -> list[Finding]:
+    """Of lines of one template and score only the first is shown, with the number of its like."""
+    seen: set[tuple[str, float]] = set()
+    findings: list[Finding] = []
+    for at in sorted(scores):
+        template = kinds.template_of[kinds.masked[at]]
+        key = (template, round(scores[at], 3))
+        if key in seen:
+            continue
+        seen.add(key)
+        count = kinds.counts[template]
+        more = f" ({count:,} lines like this)" if count > 1 else ""
+        findings.append(Finding(chosen[at] + base, scores[at], texts[at].strip() + more))
+    return findings
+
+
+def _entries(lines: Sequence[str]) -> list[int]:
+    """The lines that begin an entry, and those that name an exception; frames and wrapped lines are left out."""
+    heads = [at for at, line in enumerate(lines) if _ENTRY_TEXT.match(line)]
+    if len(heads) < 0.2 * len(lines):
+        return [at for at, line in enumerate(lines) if line.strip() and not line[0].isspace()]
+    named = [at for at, line in enumerate(lines) if line[:1].isalpha() and _EXCEPTION.match(line)]
+    return sorted({*heads, *named})
+
+
+def _merge(counts: Counter[str]) -> dict[str, str]:
+    """Masked lines with as many words and the same beginning are of one kind; words that vary there are values."""
+    kinds: dict[tuple[int, str, str], list[tuple[str, list[str]]]] = defaultdict(list)
+    for line in counts:
+        words = line.split()[:_MAX_WORDS]
+        lead = [word for word in words if "#" not in word][:2]
+        kinds[len(words), lead[0] if lead else "", lead[1] if len(lead) > 1 else ""].append((line, words))
+    template_of: dict[str, str] = {}
+    for members in kinds.values():
+        if len(members) < 8:
+            template_of.update((line, " ".join(words)) for line, words in members)
+            continue
+        open_at = _varying(members)
+        for line, words in members:
+            template_of[line] = " ".join("*" if at in open_at else word for at, word in enumerate(words))
+    return template_of
+
+
+def _varying(members: list[tuple[str, list[str]]]) -> set[int]:
+    positions = zip(*(words for _, words in members), strict=True)
+    return {at for at, words in enumerate(positions) if len(set(words)) > max(4, len(members) // 5)}
+
+
+def _score(texts: Sequence[str], kinds: Templates) -> dict[int, float]:
+    """Rare templates and rare, severe levels; a log that is all rare templates is judged by its levels alone."""
+    total = len(texts)
+    levels = _levels(texts, kinds)
+    level_counts = Counter(levels)
+    few = max(2, total // 1_000)
+    rare_lines = sum(count for count in kinds.counts.values() if count <= few)
+    diverse = rare_lines > max(6, total // 20)
+    worth: dict[tuple[str, str], float] = {}
+    scores: dict[int, float] = {}
+    for at, pair in enumerate(zip(kinds.masked, levels, strict=True)):
+        if pair not in worth:
+            count = kinds.counts[kinds.template_of[pair[0]]]
+            rare = count <= few and not diverse
+            worth[pair] = _worth(total / count, pair[1], level_counts[pair[1]] / total, rare=rare)
+        if worth[pair]:
+            scores[at] = worth[pair]
+    return scores
+
+
+def _worth(scarcity: float, level: str, share: float, *, rare: bool) -> float:
+    rarity = math.log2(scarcity) if rare else 0.0
+    alarm = math.log2(1 / share) if level in ("fatal", "error") and share < 0.1 else 0.0
+    if not rarity and not alarm:
+        return 0.0
+    own = math.log2(scarcity) / 3 if alarm else 0.0
+    return _SEVERITY[level] * max(rarity, alarm) + 0.2 * min(rarity, alarm) + own
+
+
+def _levels(texts: Sequence[str], kinds: Templates) -> list[str]:
+    """The level of each line. It is never masked, so it is looked for in the masks only."""
+    if any(map(_GLOG.match, texts[:_MIN_LINES])):
+        found = map(_GLOG.match, texts)
+        return [_GLOG_LEVELS[glog[1]] if glog else "" for glog in found]
+    level_of = {masked: _level(masked) for masked in kinds.template_of}
+    return [level_of[masked] for masked in kinds.masked]
+
+
+def _level(text: str) -> str:
+    found = _LEVEL.search(text, 0, 200)
+    return found.lastgroup or "" if found else ""
+
+
+def odd_values(texts: Sequence[str], kinds: Templates) -> dict[int, float]:
+    """Among lines of one frequent template: a number that lies apart, or one that hardly occurs among few."""
+    members: dict[str, list[int]] = defaultdict(list)
+    for at, masked in enumerate(kinds.masked):
+        members[kinds.template_of[masked]].append(at)
+    found: dict[int, float] = {}
+    worth = math.log2(len(texts))
+    for template, ats in members.items():
+        if len(ats) < _MIN_LINES or ("#" not in template and "*" not in template):
+            continue
+        rows = [kinds.values[at].split() for at in ats]
+        width = Counter(map(len, rows)).most_common(1)[0][0]
+        held = [(at, row) for at, row in zip(ats, rows, strict=True) if len(row) == width]
+        first = _values_in_stamp(texts[held[0][0]])
+        for position in range(first, min(width, first + _MAX_POSITIONS)):
+            for at, weight in _odd_column([at for at, _ in held], [row[position] for _, row in held]):
+                found[at] = max(found.get(at, 0.0), worth * weight)
+    return found
+
+
+def _values_in_stamp(text: str) -> int:
+    """How many values the time at the head of a line has: they are not measurements."""
+    stamp = _STAMP.match(text)
+    return len(mask_values([stamp[0]])[1][0].split()) if stamp else 0
+
+
+def _odd_column(ats: list[int], cells: list[str]) -> list[tuple[int, float]]:
+    counts = Counter(cells)
+    if len(counts) == 1:
+        return []
+    amount_of = {cell: float(amount[1]) if (amount := _AMOUNT.match(cell)) else math.nan for cell in counts}
+    if sum(map(math.isnan, amount_of.values())) > len(amount_of) // 8:
+        return []
+    found = outliers([amount_of[cell] for cell in cells])
+    apart = [(ats[at], 1.0 + math.log2(1 + min(reach, 64)) / 12) for at, reach in found]
+    if len(counts) <= max(8, len(cells) // 60):
+        few = max(2, len(cells) // 1_000)
+        rare = {value for value, count in counts.items() if count <= few}
+        if 0 < len(rare) <= 2:
+            apart += [(at, 0.95) for at, cell in zip(ats, cells, strict=True) if cell in rare]
+    return apart
+
+
+def odd_texts(texts: Sequence[str]) -> tuple[list[int], list[int]]:
+    """Which of many short texts have a template that hardly any other has, where most share a few; and which have
+    an unusual number in a usual template."""
+    kinds = Templates.of([text[:_MAX_LINE_CHARS] for text in texts])
+    few = max(2, len(texts) // 400)
+    rare = {template for template, count in kinds.counts.items() if count <= few}
+    unusual = list(odd_values(texts, kinds))
+    if sum(kinds.counts[template] for template in rare) > max(3, len(texts) // 50):
+        return [], unusual
+    rare_masks = {masked for masked, template in kinds.template_of.items() if template in rare}
+    return [at for at, masked in enumerate(kinds.masked) if masked in rare_masks and texts[at]], unusual

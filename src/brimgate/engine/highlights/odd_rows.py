@@ -1,0 +1,432 @@
+"""Rows unlike the rest: column by column, because a column is what tells what is usual."""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from brimgate.engine.highlights.findings import Finding
+from brimgate.engine.highlights.numbers import outliers
+from brimgate.engine.highlights.odd_lines import odd_texts
+from brimgate.engine.highlights.row_source import Rows
+from brimgate.engine.lazy import lazy
+
+_MIN_ROWS: Final = 12
+_MAX_COLUMNS: Final = 400
+_MAX_DEPTH: Final = 4
+_MAX_REASONS: Final = 4
+_MAX_VALUE_CHARS: Final = 120
+_MAX_WHOLE_CHARS: Final = 180
+_MAX_WHOLE_FIELDS: Final = 14
+
+_NUMBER: Final = re.compile(r"\s*[-+]?[$€£]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?\s*%?\Z")
+_DATE: Final = re.compile(r"\d{4}-\d\d|\d\d?[/.]\d\d?[/.]\d{2,4}|\d\d:\d\d")
+_ALARM: Final = re.compile(
+    r"\b(?:error|fatal|critical|crit|panic|emerg|alert|severe|exception|fail(?:ed|ure)?|denied|refused|corrupt\w*|"
+    r"crash\w*|oom\w*|timeout|unhealthy|chargeback|fraud\w*|breach|violation)\b|payment_failed|5\d\d\Z",
+    re.IGNORECASE,
+)
+_ALARM_WORDS: Final = (
+    "error", "fatal", "crit", "panic", "emerg", "alert", "severe", "exception", "fail", "denied", "refused", "corrupt",
+    "crash", "oom", "timeout", "unhealthy", "chargeback", "fraud", "breach", "violation",
+)  # fmt: skip
+"""One of these is in every text that _ALARM finds, but for a status of 500 to 599 at its end."""
+_IDENTITY: Final = re.compile(
+    r"(?:^|[_\-. ]|(?<=[a-z]))(?:id|uuid|identifier|key|name|title|number|ref|reference|code|sku|login|email|path|url)$",
+    re.IGNORECASE,
+)
+
+Row = dict[str, Any]
+
+
+_LARGEST: Final = 10**300
+_PLAIN: Final = frozenset((str, int, float, bool, type(None)))
+
+
+@dataclass
+class _Column:
+    name: str
+    at: Sequence[int]
+    """Which rows."""
+    values: list[Any]
+
+    @lazy
+    def kinds(self) -> dict[type, int]:
+        """How many values of each type."""
+        distinct = set(map(type, self.values))
+        return {distinct.pop(): len(self.values)} if len(distinct) == 1 else Counter(map(type, self.values))
+
+    @lazy
+    def distinct(self) -> int:
+        """How many different values; those that are no plain values count as one each."""
+        if self.kinds.keys() <= _PLAIN:
+            return len(set(self.values))
+        plain = {value for value in self.values if type(value) in _PLAIN}
+        return len(plain) + sum(count for kind, count in self.kinds.items() if kind not in _PLAIN)
+
+
+class _Notes:
+    """Reasons to show a row, with what each is worth."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self.by_row: dict[int, list[tuple[float, str]]] = defaultdict(list)
+
+    def add(self, rows: Sequence[int], weight: float, reasons: Sequence[str]) -> None:
+        """One kind of oddness that so many rows share: the fewer, the more it says."""
+        worth = weight * math.log2(max(self._count / len(rows), 1)) if rows else 0
+        for row, reason in zip(rows, reasons, strict=True):
+            self.by_row[row].append((worth, reason))
+
+
+def odd_rows(table: Rows) -> list[Finding]:
+    rows = table.rows
+    if len(rows) < _MIN_ROWS:
+        return []
+    notes = _Notes(len(rows))
+    columns = list(_columns(rows, range(len(rows)), "", notes, 0))
+    for column in columns:
+        _check_column(column, notes)
+    identity = [
+        (column.name, dict(zip(column.at, column.values, strict=True)))
+        for column in _identity(columns, len(rows))
+    ]
+    findings: list[Finding] = []
+    for row, reasons in notes.by_row.items():
+        reasons.sort(key=lambda reason: -reason[0])
+        score = reasons[0][0] + 0.3 * sum(worth for worth, _ in reasons[1:_MAX_REASONS])
+        text = "; ".join(text for _, text in reasons[:_MAX_REASONS])
+        label = _label(rows[row], [(name, values.get(row)) for name, values in identity])
+        findings.append(Finding(table.places[row], score, f"{text} · {label}" if label else text))
+    return findings
+
+
+def _label(row: Row, names: list[tuple[str, Any]]) -> str:
+    """What tells the row from others: all of it when it is small, else what identifies it."""
+    whole = ", ".join(f"{key}={_short(value)}" for key, value in row.items() if len(row) <= _MAX_WHOLE_FIELDS)
+    if whole and len(whole) <= _MAX_WHOLE_CHARS:
+        return whole
+    return ", ".join(f"{name}={_short(value)}" for name, value in names)
+
+
+def _rare(count: int) -> int:
+    """So many rows or fewer are rare among `count`."""
+    return max(2, count // 400)
+
+
+def _columns(rows: list[Row], at: Sequence[int], prefix: str, notes: _Notes, depth: int) -> Iterator[_Column]:
+    counts = _count_keys(rows)
+    total = len(rows)
+    _check_keys(rows, at, prefix, counts, notes)
+    for key, count in counts.most_common(_MAX_COLUMNS):
+        name = f"{prefix}{key}"
+        if count <= _rare(total) and total >= _MIN_ROWS:
+            break
+        if count == total:
+            values, places = [row[key] for row in rows], at
+        else:
+            held = [(place, row[key]) for place, row in zip(at, rows, strict=True) if key in row]
+            values, places = [value for _, value in held], [place for place, _ in held]
+        yield from _flatten(_Column(name, places, values), notes, depth)
+
+
+def _count_keys(rows: list[Row]) -> Counter[str]:
+    """Rows are counted by their key sets first, of which there are few as a rule."""
+    counts: Counter[str] = Counter()
+    for keys, count in Counter(map(tuple, rows)).items():
+        for key in keys:
+            counts[key] += count
+    return counts
+
+
+def _flatten(column: _Column, notes: _Notes, depth: int) -> Iterator[_Column]:
+    """A column of objects as the columns inside it; of lists of one length, each position."""
+    kinds = column.kinds
+    kind = max(kinds, key=kinds.__getitem__)
+    count = kinds[kind]
+    if depth < _MAX_DEPTH and kind is dict and count * 2 > len(column.values):
+        values, places = column.values, column.at
+        if len(kinds) > 1:
+            _check_types(column, notes)
+            kept = [number for number, value in enumerate(values) if type(value) is dict]
+            values, places = [values[number] for number in kept], [places[number] for number in kept]
+        yield from _columns(values, places, column.name + ".", notes, depth + 1)
+    elif depth < _MAX_DEPTH and kind is list and count == len(column.values) and _one_length(column.values):
+        for position in range(len(column.values[0])):
+            inner = _Column(
+                f"{column.name}[{position}]", column.at, [value[position] for value in column.values]
+            )
+            yield from _flatten(inner, notes, depth + 1)
+    else:
+        yield column
+
+
+def _one_length(lists: list[list[Any]]) -> bool:
+    return 0 < len(lists[0]) <= 8 and len(set(map(len, lists))) == 1
+
+
+def _check_keys(rows: list[Row], at: Sequence[int], prefix: str, counts: Counter[str], notes: _Notes) -> None:
+    total = len(rows)
+    if total < _MIN_ROWS:
+        return
+    few = _rare(total)
+    rare = {key for key, count in counts.items() if count <= few}
+    if rare and len(rare) <= max(3, total // 50):
+        held = [
+            (place, key, row[key])
+            for place, row in zip(at, rows, strict=True)
+            for key in row  # in the order of the row: a set has another in every process
+            if key in rare
+        ]
+        notes.add(
+            [p for p, _, _ in held], 1.2, [f"has {prefix}{key}={_short(value)}" for _, key, value in held]
+        )
+    for key, count in counts.items():
+        if 0 < total - count <= few:
+            without = [place for place, row in zip(at, rows, strict=True) if key not in row]
+            notes.add(without, 1.2, [f"lacks {prefix}{key}"] * len(without))
+
+
+def _check_column(column: _Column, notes: _Notes) -> None:
+    if len(column.values) < _MIN_ROWS:
+        return
+    kinds = column.kinds
+    if len(kinds) > 1:
+        _check_types(column, notes)
+    kind = max(kinds, key=lambda kind: (kind is not type(None), kinds[kind]))
+    if kind in (int, float):
+        _check_numbers(column, _numbers(column), notes)
+        if float not in kinds:
+            _check_rare_values(column, notes)
+    elif kind is str:
+        _check_strings(column, notes)
+    elif kind is bool:
+        _check_rare_values(column, notes)
+
+
+def _numbers(column: _Column) -> list[float]:
+    values = column.values
+    if len(column.kinds) > 1:
+        values = [value if type(value) in (int, float) else math.nan for value in values]
+    try:
+        return list(map(float, values))
+    except OverflowError:  # JSON has integers of any length
+        return [
+            float(max(-_LARGEST, min(_LARGEST, value))) if type(value) is int else value for value in values
+        ]
+
+
+def _kind_name(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a text"
+        case list() | tuple():
+            return "a list"
+        case _:
+            return "an object"
+
+
+def _check_types(column: _Column, notes: _Notes) -> None:
+    """A type, or null, that hardly any other row has here."""
+    named: dict[str, int] = Counter()
+    for kind, count in column.kinds.items():
+        named[_NAMES.get(kind, "an object")] += count
+    usual = max(named, key=lambda name: named[name])
+    for name, count in named.items():
+        if count > _rare(len(column.values)) or name == usual:
+            continue
+        if name != "null" and usual == "null":
+            continue  # a field that is seldom filled is judged by its values
+        odd = [(at, v) for at, v in zip(column.at, column.values, strict=True) if _kind_name(v) == name]
+        weight = 1.0 if name == "null" else 1.3
+        notes.add(
+            [at for at, _ in odd],
+            weight,
+            [
+                f"{column.name}{'' if v is None else '=' + _short(v)} is {name}, usually {usual}"
+                for _, v in odd
+            ],
+        )
+
+
+_NAMES: Final = {
+    type(None): "null",
+    bool: "a boolean",
+    int: "a number",
+    float: "a number",
+    str: "a text",
+    list: "a list",
+    tuple: "a list",
+}
+
+
+def _check_numbers(column: _Column, numbers: list[float], notes: _Notes) -> None:
+    found = outliers(numbers)
+    if not found:
+        return
+    places = [column.at[at] for at, _ in found]
+    odd = {at for at, _ in found}
+    rest = sorted(number for at, number in enumerate(numbers) if math.isfinite(number) and at not in odd)
+    low, high = rest[len(rest) // 20], rest[-len(rest) // 20]
+    reach = min(max(reach for _, reach in found), 64)
+    weight = 1.1 + math.log2(1 + reach) / 12
+    reasons = [
+        f"{column.name}={_short(column.values[at])}, usually {_plain(low)} to {_plain(high)}"
+        for at, _ in found
+    ]
+    notes.add(places, weight, reasons)
+
+
+def _check_rare_values(column: _Column, notes: _Notes) -> None:
+    """A value that hardly any other row has, where the others repeat a few."""
+    total = len(column.values)
+    few = _rare(total)
+    if not 2 <= column.distinct <= max(12, total // 15):
+        return
+    plain = column.kinds.keys() <= _PLAIN
+    counts = Counter(column.values if plain else [v for v in column.values if type(v) in _PLAIN])
+    rare = {value for value, count in counts.items() if count <= few}
+    if not rare or sum(counts[value] for value in rare) > max(3, total // 50):
+        return
+    odd = [(at, v) for at, v in zip(column.at, column.values, strict=True) if type(v) in _PLAIN and v in rare]
+    alarm = any(_ALARM.search(str(value)) for _, value in odd)
+    reasons = [f"{column.name}={_short(value)} ({counts[value]} of {total:,})" for _, value in odd]
+    notes.add([at for at, _ in odd], 1.25 if alarm else 1.0, reasons)
+
+
+def _check_strings(column: _Column, notes: _Notes) -> None:
+    texts = (
+        [value if type(value) is str else "" for value in column.values]
+        if len(column.kinds) > 1
+        else column.values
+    )
+    sample = texts[:: max(1, len(texts) // 40)]
+    numeric = sum(_NUMBER.match(text) is not None for text in sample)
+    if numeric > 0.85 * len(sample):
+        _check_numeric_texts(column, texts, notes)
+        return
+    if column.distinct <= max(12, len(texts) // 15):
+        _check_rare_values(column, notes)
+        return
+    _check_empty(column, texts, notes)
+    if sum(map(bool, map(_DATE.match, sample))) <= 0.8 * len(sample):
+        _check_texts(column, texts, notes)
+
+
+def _check_numeric_texts(column: _Column, texts: list[str], notes: _Notes) -> None:
+    """Numbers written as text (CSV, prices): a text that is none, a number that lies apart, a rare one of a few."""
+    numbers = [_as_number(text) for text in texts]
+    odd = [at for at, number in enumerate(numbers) if math.isnan(number) and type(column.values[at]) is str]
+    if 0 < len(odd) <= _rare(len(texts)):
+        reasons = [
+            f"{column.name}={_short(texts[at])} is {'empty' if not texts[at].strip() else 'not a number'}"
+            for at in odd
+        ]
+        notes.add([column.at[at] for at in odd], 1.2, reasons)
+    _check_numbers(column, numbers, notes)
+    if column.distinct <= 12:
+        _check_rare_values(column, notes)
+
+
+def _as_number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    if _NUMBER.match(text) is None:
+        return math.nan
+    try:
+        return float(
+            text.strip().rstrip("%").replace(",", "").lstrip("$€£+").replace("-$", "-").replace("-€", "-")
+        )
+    except ValueError:
+        return math.nan
+
+
+def _check_empty(column: _Column, texts: list[str], notes: _Notes) -> None:
+    empty = [at for at, text in enumerate(texts) if not text.strip() and type(column.values[at]) is str]
+    if 0 < len(empty) <= _rare(len(texts)):
+        notes.add([column.at[at] for at in empty], 1.0, [f"{column.name} is empty"] * len(empty))
+
+
+def _check_texts(column: _Column, texts: list[str], notes: _Notes) -> None:
+    """Free text: a shape that no other has, a much longer one, a word of alarm that few have."""
+    total = len(texts)
+    alarms = _alarms(texts)
+    if 0 < len(alarms) <= max(3, total // 100):
+        notes.add(
+            [column.at[at] for at in alarms], 1.1, [f"{column.name}={_short(texts[at])}" for at in alarms]
+        )
+    odd, unusual = odd_texts(texts)
+    if 0 < len(odd) <= max(3, total // 100):
+        notes.add([column.at[at] for at in odd], 0.9, [f"{column.name}={_short(texts[at])}" for at in odd])
+    if 0 < len(unusual) <= max(3, total // 100):
+        notes.add(
+            [column.at[at] for at in unusual], 1.0, [f"{column.name}={_short(texts[at])}" for at in unusual]
+        )
+    longer = [at for at, _ in outliers([float(len(text)) for text in texts]) if len(texts[at]) > 40]
+    if longer:
+        reasons = [f"{column.name} has {len(texts[at]):,} characters: {_short(texts[at])}" for at in longer]
+        notes.add([column.at[at] for at in longer], 0.7, reasons)
+
+
+def _alarms(texts: list[str]) -> list[int]:
+    """Which texts have a word of alarm; most texts have none of the letters of one."""
+    lowered = [text.lower() for text in texts]
+    joined = "\n".join(lowered)
+    words = [word for word in _ALARM_WORDS if word in joined]
+    suspects = (
+        at for at, text in enumerate(lowered) if any(word in text for word in words) or text[-3:-2] == "5"
+    )
+    return [at for at in suspects if _ALARM.search(texts[at])]
+
+
+def _identity(columns: list[_Column], total: int) -> list[_Column]:
+    """A few columns by which a reader knows a row: named like an id or a name, and different in every row."""
+    named = [
+        column for column in columns if len(column.values) >= 0.9 * total and _IDENTITY.search(column.name)
+    ]
+    chosen = [column for column in named if _distinct_share(column) > 0.9]
+    chosen = chosen or [
+        column for column in columns if len(column.values) == total and _distinct_share(column) > 0.99
+    ]
+    chosen.sort(key=lambda column: (column.name.count("."), not _ID.search(column.name)))
+    return chosen[:3]
+
+
+_ID: Final = re.compile(
+    r"(?:^|[_\-. ]|(?<=[a-z]))(?:id|uuid|identifier|key|number|ref|reference|sku)$", re.IGNORECASE
+)
+
+
+def _distinct_share(column: _Column) -> float:
+    if column.kinds.keys() <= {str, int}:
+        return column.distinct / max(len(column.values), 1)
+    return len({value for value in column.values if type(value) in (str, int)}) / max(len(column.values), 1)
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else _spelled(value)
+    return text if len(text) <= _MAX_VALUE_CHARS else text[:_MAX_VALUE_CHARS] + "…"
+
+
+def _spelled(value: Any) -> str:
+    """As JSON spells it, where it can."""
+    try:
+        return msgspec.json.encode(value).decode()
+    except (TypeError, ValueError, OverflowError):
+        return repr(value)
+
+
+def _plain(number: float) -> str:
+    return f"{number:,.0f}" if number.is_integer() else f"{number:,.4g}"

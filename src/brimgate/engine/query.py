@@ -1,0 +1,108 @@
+"""What a caller may ask of a held answer. Anything wrong is refused with a sentence that says what is right."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from brimgate.engine.forms import AUTO, FORMS
+from brimgate.engine.view import MAX_FIELDS, MAX_PATTERN_CHARS
+from brimgate.errors import BadRequest
+
+_RANGE: Final = re.compile(r"\s*(\d{1,9})\s*(?:(?:-|–|\.\.|:|,)\s*(\d{1,9})\s*)?\Z")
+MAX_PAGES: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    limit: int = 0
+    fields: tuple[str, ...] = ()
+    path: str | None = None
+    lines: tuple[int, int] | None = None
+    search: str = ""
+    pages: tuple[int, int] | None = None
+    form: str = ""
+
+
+def parse_request(
+    *,
+    limit: object = None,
+    fields: object = None,
+    path: object = None,
+    lines: object = None,
+    search: object = None,
+    pages: object = None,
+    form: object = None,
+    max_limit: int = 200,
+) -> Request:
+    request = Request(
+        limit=_limit(limit, max_limit),
+        fields=_fields(fields),
+        path=None if path is None else _text("path", path, 4_000),
+        lines=_range("lines", lines),
+        search=_text("search", search, MAX_PATTERN_CHARS) if search else "",
+        pages=_range("pages", pages),
+        form=_form(form),
+    )
+    if request.pages and request.pages[1] - request.pages[0] >= MAX_PAGES:
+        raise BadRequest(f"pages spans more than {MAX_PAGES}: ask for fewer at once")
+    if request.lines and (request.fields or request.search or request.pages):
+        raise BadRequest("lines cannot be combined with fields, search or pages")
+    return request
+
+
+def _limit(value: object, most: int) -> int:
+    if value is None:
+        return 0
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,9}", value.strip()):
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise BadRequest(f"limit must be a whole number from 1 to {most}")
+    if value > most:
+        raise BadRequest(f"limit exceeds maximum of {most}")
+    return value
+
+
+def _fields(value: object) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if isinstance(value, (list, tuple)):
+        value = ",".join(str(name) for name in value)  # type: ignore[misc]
+    names = tuple(
+        dict.fromkeys(name.strip() for name in _text("fields", value, 4_000).split(",") if name.strip())
+    )
+    if not names:
+        raise BadRequest('fields must name at least one field, such as "id,guest.name"')
+    if len(names) > MAX_FIELDS:
+        raise BadRequest(f"fields names more than {MAX_FIELDS} fields")
+    return names
+
+
+def _text(name: str, value: object, most: int) -> str:
+    if not isinstance(value, str):
+        raise BadRequest(f"{name} must be a text")
+    if len(value) > most:
+        raise BadRequest(f"{name} is longer than {most:,} characters")
+    return value
+
+
+def _range(name: str, value: object) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    found = (
+        _RANGE.match(str(value)) if isinstance(value, (str, int)) and not isinstance(value, bool) else None
+    )
+    if found is None:
+        raise BadRequest(f'{name} must be a range such as "100-200"')
+    first = int(found[1])
+    last = int(found[2]) if found[2] else first
+    if first < 1 or last < first:
+        raise BadRequest(f'{name} must be a range from 1 up, such as "100-200"; {value!s:.40} is not')
+    return first, last
+
+
+def _form(value: object) -> str:
+    if value is None or value == "":
+        return ""
+    if not isinstance(value, str) or (value != AUTO and value not in FORMS):
+        raise BadRequest(f"format must be one of {AUTO}, {', '.join(FORMS)}")
+    return value

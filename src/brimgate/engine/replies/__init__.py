@@ -1,0 +1,1 @@
+"""What is written in place of an answer that does not fit."""

@@ -1,0 +1,232 @@
+"""What every reply about a held answer has in common: what it looks at, what it may cost, and how it is put together."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from brimgate.engine.document import Position, Source, one_line
+from brimgate.engine.fields import chosen_part, select_fields
+from brimgate.engine.highlights import find_highlights
+from brimgate.engine.linerange import select_lines
+from brimgate.engine.policy import Policy
+from brimgate.engine.replies.reply import Issue, Notice, Reply, allowance, budget_fields
+from brimgate.engine.search import select_matches
+from brimgate.engine.selection import Selection
+from brimgate.engine.view import FOCUS, WHOLE, View
+from brimgate.engine.walk import Part, Walker
+
+BEGINNING: Final = Position(0)
+_WHERE_CHARS: Final = (160, 80, 40, 20, 0)
+
+
+@dataclass(frozen=True)
+class Frame:
+    source: Source
+    policy: Policy
+    issue: Issue
+    base: str = ""
+    """Pointer of the source in the answer it is part of."""
+
+    def scope(self, view: View) -> tuple[Source, str]:
+        """The source a view looks at, and the pointer to it."""
+        match view.scope:
+            case "whole":
+                return self.source, ""
+            case "text":
+                return self.source.as_text, ""
+            case "chosen":
+                inner, base = self.scope(View("path", view.path))
+                return inner.chosen(view.fields, chosen_part), base
+            case "path" | "walk":
+                node, base = self.source.resolve(view.path), view.path
+                if base and not base.startswith("/"):
+                    base = "/" + base
+                base = "" if base == "/" and node == self.source.root else base
+            case _:
+                if not self.source.is_json:
+                    return self.source, ""
+                focus = self.source.focus
+                node, base = focus.node, focus.pointer
+        return self.source.inside(node), base
+
+    @property
+    def total_tokens(self) -> int:
+        """Of all there is: where only the beginning is here, the rest is taken to be like it."""
+        tokens = self.source.tokens(self.policy.estimator)
+        if not self.source.is_beginning:
+            return tokens
+        children = self.source.open(self.source.focus.node)
+        return tokens * self.source.expected // max(len(children or ()), 1)
+
+    def total(self) -> dict[str, Any]:
+        if self.source.is_beginning:
+            return {"tokens": self.total_tokens}
+        return {"tokens": self.total_tokens, "bytes": len(self.source.data)}
+
+    def budget(self, view: View) -> int:
+        inner, _ = self.scope(view)
+        head = inner.head(inner.root) if inner.is_json else b'"'
+        policy = self.policy
+        # Whoever asks for one object by its path has seen it in short.
+        is_asked_for = view.scope in ("path", "walk", "chosen")
+        of_object = policy.object_threshold if is_asked_for else policy.object_budget
+        return {b"[": policy.list_threshold, b'"': policy.text_threshold}.get(head, of_object)
+
+    def limit(self, view: View) -> int:
+        return view.limit or self.policy.page_size
+
+    def walker(self, view: View, budget: int, spent: int = 0) -> Walker:
+        inner, base = self.scope(view)
+        planned = budget - allowance_of(self.policy) - self.cost("x" * 60)
+        room = min(budget - spent, planned) if spent else planned
+        return Walker(inner, self.policy, room, self.limit(view), self.base + base, planned)
+
+    def cost(self, text: str) -> int:
+        return self.policy.estimator.ceiling(text) + 2 if text else 0
+
+    def highlights(self, budget: int) -> str:
+        if not self.policy.highlights:
+            return ""
+        inner, _ = self.scope(FOCUS)
+        return find_highlights(inner, self.policy.estimator, int(budget * self.policy.highlight_share))
+
+    def part_reply(
+        self,
+        part: Part,
+        view: View,
+        budget: int,
+        highlights: str = "",
+        *,
+        envelope: bool = False,
+        envelope_text: str = "",
+    ) -> Reply:
+        record: dict[str, Any] = {
+            "kind": "chunk" if part.lines else "page",
+            "path": part.pointer,
+            "part": part.kind,
+            "format": part.form,
+            "total": self.total(),
+            "shown": {"from": part.first},
+        }
+        if part.steps:
+            record["steps"] = [list(step) for step in part.steps]
+        if envelope or envelope_text:
+            record["envelope"] = True
+        shown = _describe(part, record)
+        notice = Notice(shown, part.tokens, self.total_tokens)
+        if part.following is not None:
+            notice.more = record["nextCursor"] = self.issue(view, part.following)
+        return self.finish(notice, part.content, record, budget, highlights, envelope_text)
+
+    def selection_reply(
+        self,
+        view: View,
+        start: int,
+        pages: tuple[int, int] | None,
+        budget: int = 0,
+        highlights: str = "",
+        envelope: str = "",
+    ) -> Reply:
+        inner, base = self.scope(view)
+        is_object = inner.is_json and inner.head(inner.root) == b"{" and not view.search and not view.lines
+        # Whoever names fields of one object has seen it in short.
+        budget = budget or (self.policy.object_threshold if is_object else self.budget(view))
+        limit = self.limit(view)
+        if pages:
+            start, limit = (pages[0] - 1) * limit, limit * (pages[1] - pages[0] + 1)
+            budget = min(self.policy.hard_cap, budget * (pages[1] - pages[0] + 1))
+        spent = self.cost(highlights) + self.cost(envelope)
+        room = budget - allowance_of(self.policy, section=view.condensed) - spent
+        made = _select(inner, view, start, limit, room, self.policy)
+        if made.is_clipped and is_object and view.fields:
+            chosen = View("chosen", base, view.fields, form=view.form, limit=view.limit)
+            return self.part_reply(self.walker(chosen, budget).part(None), chosen, budget)
+        record: dict[str, Any] = {
+            "kind": made.kind,
+            "path": self.base + base,
+            "format": made.form,
+            "derived": True,
+            "total": self.total() | made.total,
+            "shown": {"from": start} | made.shown,
+        }
+        notice = Notice(made.label, made.tokens, self.total_tokens)
+        if made.following is not None:
+            notice.more = record["nextCursor"] = self.issue(view, Position(made.following))
+        if made.missing:
+            record["missingFields"] = list(made.missing)
+        if view.condensed:
+            notice.section = self.issue(WHOLE, BEGINNING)
+            record["detailsAvailable"] = {
+                "tool": self.policy.read_tool,
+                "cursor": notice.section,
+                "sections": [*dict(self.policy.sections), *made.sections],
+            }
+        return self.finish(notice, made.text, record, budget, highlights, envelope, made.remark)
+
+    def finish(
+        self,
+        notice: Notice,
+        content: str,
+        record: dict[str, Any],
+        budget: int,
+        highlights: str = "",
+        envelope: str = "",
+        remark: str = "",
+    ) -> Reply:
+        """Notice.tokens holds the cost of the content; what stands around it is added, not counted again."""
+        notice.tool = self.policy.read_tool
+        pointer = "" if record.get("envelope") else str(record["path"])
+        sizes = iter(_WHERE_CHARS)
+        where, tokens = "", budget + 1
+        while tokens > budget and (size := next(sizes, None)) is not None:
+            # Foreign keys can cost a lot: as much of the path as there is room for.
+            where = _join(_where(pointer, size), remark[:size])
+            around = _join(notice.line(), highlights, where, envelope)
+            tokens = notice.tokens + self.policy.estimator.ceiling(around) + 1
+        notice.tokens = tokens
+        record |= budget_fields(tokens, budget)
+        # In characters of the payload: what stands before the content is for reading, not part of what is held.
+        record["contentFrom"] = sum(len(part) + 1 for part in (highlights, where, envelope) if part)
+        return Reply(notice.line(), content, record, highlights, where, envelope)
+
+
+@lru_cache(64)
+def allowance_of(policy: Policy, *, section: bool = False) -> int:
+    return allowance(policy, section=section)
+
+
+def _select(source: Source, view: View, start: int, limit: int, room: int, policy: Policy) -> Selection:
+    if view.lines:
+        return select_lines(source, view.lines, start, room, policy)
+    chosen = select_matches if view.search else select_fields
+    return chosen(source, view, start, limit, room, policy)
+
+
+def _describe(part: Part, record: dict[str, Any]) -> str:
+    """What is shown, in words for the notice and in numbers for the record."""
+    first, last = part.first + 1, part.first + part.count
+    if part.lines is None:
+        if not part.is_open_ended:
+            record["total"][part.kind] = part.total
+        record["shown"][part.kind] = part.count
+        total = f"{'more than ' if part.is_open_ended else ''}{part.total:,}"
+        return f"{'items' if part.kind == 'items' else 'keys'} {first:,}-{last:,} of {total}"
+    lines = part.lines
+    record["total"] |= {"textBytes": part.total, "lines": lines.total}
+    record["shown"] |= {"bytes": part.count, "startLine": lines.first, "endLine": lines.last}
+    record |= {"chunkIndex": lines.chunk_index, "totalChunks": lines.total_chunks}
+    chunk = f"chunk {lines.chunk_index + 1:,} of {lines.total_chunks:,}"
+    if lines.total < lines.total_chunks:
+        return f"bytes {first:,}-{last:,} of {part.total:,} · {chunk}"
+    return f"lines {lines.first:,}-{lines.last:,} of {lines.total:,} · {chunk}"
+
+
+def _where(pointer: str, size: int) -> str:
+    if not pointer or not size:
+        return ""
+    shown = one_line(pointer)
+    return f"at {shown if len(shown) <= size else shown[:size] + '…'}"
+
+
+def _join(*parts: str) -> str:
+    return "\n".join(part for part in parts if part)

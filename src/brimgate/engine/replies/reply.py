@@ -1,0 +1,105 @@
+"""The bounded answer: a notice, what stands out, where we are, the content, and a record for programs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from brimgate.engine.document import Position
+from brimgate.engine.policy import Policy
+from brimgate.engine.view import View
+
+MARK: Final = "[brimgate]"
+
+Issue = Callable[[View, Position], str]
+"""Makes the cursor at which a reading of a view goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    notice: str
+    """First, so that nothing from upstream stands before it; only constants, numbers and cursors."""
+    content: str
+    record: dict[str, Any]
+    highlights: str = ""
+    where: str = ""
+    """The place of the content in the answer, where that is not all of it."""
+    envelope: str = ""
+    """What stands around a text that is shown below it."""
+
+    @classmethod
+    def from_wire(cls, notice: str, payload: str, record: dict[str, Any]) -> "Reply":
+        """The reply behind two texts and a record, as a program gets them."""
+        start: int = record["contentFrom"]
+        is_text = record.get("envelope") and record.get("part") in ("text", "literal")
+        around = payload[:start].rstrip("\n").rpartition("\n")[2] if is_text else ""
+        return cls(notice, payload[start:], record, envelope=around)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(part for part in (self.notice, self.payload) if part)
+
+    @property
+    def payload(self) -> str:
+        """Everything behind the notice."""
+        return "\n".join(part for part in (self.highlights, self.where, self.envelope, self.content) if part)
+
+
+@dataclass(slots=True)
+class Notice:
+    """The one line that tells the model what it sees and how to see more."""
+
+    shown: str
+    tokens: int
+    total_tokens: int
+    more: str = ""
+    """Cursor of what follows."""
+    section: str = ""
+    """Cursor under which a section can be read by its path."""
+    tool: str = "brimgate_read"
+
+    def line(self) -> str:
+        parts = [f"{MARK} {self.shown}", f"{self.tokens:,} of {self.total_tokens:,} tokens"]
+        return " · ".join([*parts, self._onward()])
+
+    def _onward(self) -> str:
+        """How to see more. One cursor is enough: with a path, any cursor of the answer leads to any section."""
+        if not self.more:
+            return f"one section: {self._call(self.section, path=True)}" if self.section else "end"
+        label = "everything" if self.more == self.section else "more"
+        path = "--path /…" if self._is_command else 'path="/…"'
+        section = f", one section: add {path}" if self.section else ""
+        return f"{label}: {self._call(self.more)}{section}"
+
+    @property
+    def _is_command(self) -> bool:
+        """Read in a shell, what leads on is a command; its name has a space, which that of a tool cannot have."""
+        return " " in self.tool
+
+    def _call(self, cursor: str, *, path: bool = False) -> str:
+        if self._is_command:
+            return f"{self.tool} {cursor}{' --path /…' if path else ''}"
+        section = ', path="/…"' if path else ""
+        return f'{self.tool}(cursor="{cursor}"{section})'
+
+
+def allowance(policy: Policy, *, section: bool = False) -> int:
+    """Tokens to keep for a notice, measured on the longest there can be."""
+    cursor = "Zq3_" * 14
+    notice = Notice(
+        "items 100,000-100,050 of 100,000 · chunk 10,000 of 10,000",
+        10_000,
+        10_000_000,
+        more=cursor,
+        section=cursor if section else "",
+        tool=policy.read_tool,
+    )
+    return policy.estimator.ceiling(notice.line()) + 4
+
+
+def budget_fields(tokens: int, budget: int) -> dict[str, Any]:
+    """FR-012: what was used of the budget, and what is left of it."""
+    return {
+        "estimatedTokens": tokens,
+        "budgetUsed": round(tokens / budget, 2),
+        "budgetRemaining": max(budget - tokens, 0),
+    }

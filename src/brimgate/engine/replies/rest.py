@@ -1,0 +1,272 @@
+"""What becomes of an answer: nothing where it fits, else the mildest shape that does. Pure; no sockets here."""
+
+from dataclasses import replace
+from typing import Final
+
+from brimgate.engine import decision, jsontext
+from brimgate.engine.document import Focus, Position, Source
+from brimgate.engine.fields import ALL, are_around
+from brimgate.engine.policy import Policy
+from brimgate.engine.query import Request
+from brimgate.engine.replies.rest_frame import START, Scene, Target, about
+from brimgate.engine.replies.rest_pages import Pager
+from brimgate.engine.replies.rest_parts import chunk
+from brimgate.engine.strip import is_noisy
+from brimgate.engine.view import View
+from brimgate.errors import BadRequest
+from brimgate.front.rest.body import Shaped, Unfit
+from brimgate.front.rest.choosing import choose
+from brimgate.front.rest.envelope import envelope_of
+from brimgate.front.rest.parameters import Refusal
+from brimgate.front.rest.parts import part
+from brimgate.front.rest.summaries import summarise
+
+_NO_LIMIT: Final = 1_000_000_000
+_MOST_SPACE: Final = 4
+"""Indented JSON has at most so many times the tokens it would have without."""
+
+
+def rest_policy(policy: Policy, *, is_error: bool = False) -> Policy:
+    """JSON always, without what is for readers of text. Errors are left alone as long as the cap holds."""
+    policy = replace(policy, form="json", highlights=False, compact=False)
+    if is_error:
+        policy = replace(policy.with_thresholds(lambda _: policy.hard_cap, policy.hard_cap), pagination=False)
+    return policy
+
+
+def shape(scene: Scene, request: Request) -> Shaped | None:
+    """The bounded answer; None where it goes out as it came."""
+    if not scene.source.is_json:
+        return _text(scene, request)
+    try:
+        return _begin(scene, Target(scene.source), request)
+    except Unfit:
+        return last_resort(scene)
+
+
+def read_on(scene: Scene, view: View, position: Position, request: Request) -> Shaped:
+    """On from a cursor, or another look at what it leads to."""
+    try:
+        found = _read(scene, view, position, request)
+    except Unfit:
+        return last_resort(scene)
+    return found or _whole(scene, Target(scene.source), scene.policy.hard_cap)
+
+
+def last_resort(scene: Scene) -> Shaped:
+    """The answer as plain text in chunks: no judgement about what it is, and so none that can fail."""
+    return chunk(scene, View("text", form="json"), 0)
+
+
+def budget_of(scene: Scene, request: Request) -> int:
+    """What an answer may take that goes out as it came."""
+    policy, source = scene.policy, scene.source
+    if ALL in request.fields:
+        return policy.hard_cap
+    if not source.is_json:
+        return policy.text_threshold if policy.pagination else policy.hard_cap
+    if source.head(about(source, policy).node) == b"[":
+        return policy.list_threshold if policy.pagination else policy.hard_cap
+    return policy.object_budget if policy.summarization else policy.hard_cap
+
+
+def _read(scene: Scene, view: View, position: Position, request: Request) -> Shaped | None:
+    if request.path is not None:
+        return _at_path(scene, view, request)
+    if view.scope == "text" or not scene.source.is_json:
+        if request.fields or request.lines:
+            return _text(scene, request) or chunk(scene, View("text", fields=(ALL,), form="json"), 0)
+        return chunk(scene, view, position.text)
+    if view.scope == "whole" or request.lines:
+        return _begin(scene, Target(scene.source), request)
+    if view.scope == "walk":
+        return (
+            _at_path(scene, view, replace(request, path=view.path))
+            if request.fields
+            else _walk(scene, replace(view, limit=request.limit or view.limit), position)
+        )
+    if request.fields:
+        fields = (ALL,) if ALL in request.fields else scene.policy.spelled_out(request.fields)
+        view = replace(view, fields=fields, condensed=False)
+    view = replace(view, limit=request.limit or view.limit)
+    target = scene.at(view.path) if view.scope == "path" else Target(scene.source)
+    return _page(scene, target, about(target.source, scene.policy), view, position.node)
+
+
+def _at_path(scene: Scene, view: View, request: Request) -> Shaped:
+    try:
+        target = scene.at(request.path or "")
+    except BadRequest as error:
+        raise Refusal("invalid_path", str(error)) from None
+    if request.lines:
+        raise Refusal("invalid_lines", "lines cannot be combined with a path")
+    limit = request.limit or view.limit
+    found = _begin(scene, target, replace(request, limit=limit, path=None))
+    return found or _whole(scene, target, scene.policy.hard_cap)
+
+
+def _begin(scene: Scene, target: Target, request: Request) -> Shaped | None:
+    """The first look at an answer, or at a part of one."""
+    policy, source = scene.policy, target.source
+    if request.lines:
+        raise Refusal("invalid_lines", "lines can be chosen from text only; this is JSON: choose fields")
+    if not source.is_json:
+        return _value(scene, target, request)
+    thing = about(source, policy)
+    is_list = source.head(thing.node) == b"["
+    if ALL in request.fields:
+        if is_list and request.limit and _count(target, thing) > request.limit and policy.pagination:
+            return _page(scene, target, thing, _page_view(target, request.limit, (ALL,)), 0)
+        return _all(scene, target)
+    if request.fields and not (is_list and not _count(target, thing)):
+        fields = policy.spelled_out(request.fields)
+        if are_around(source, fields):
+            return _chosen(scene, target, Focus(source.root, ""), fields)
+        if is_list and not _is_heavy_around(scene, target, thing):
+            return _page(scene, target, thing, _page_view(target, _limit(policy, request), fields), 0)
+        return _chosen(scene, target, thing, fields)
+    if is_list:
+        return _list(scene, target, thing, _limit(policy, request))
+    return _object(scene, target, thing)
+
+
+def _limit(policy: Policy, request: Request) -> int:
+    return (request.limit or policy.page_size) if policy.pagination else _NO_LIMIT
+
+
+def _count(target: Target, thing: Focus) -> int:
+    children = target.source.open(thing.node)
+    return target.source.count(thing.node, children) if children else 0
+
+
+def _list(scene: Scene, target: Target, thing: Focus, limit: int) -> Shaped | None:
+    policy, source = scene.policy, target.source
+    budget = policy.list_threshold if policy.pagination else policy.hard_cap
+    if _count(target, thing) <= limit and not source.is_beginning and _fits(target, budget, policy):
+        return None
+    if _is_heavy_around(scene, target, thing):
+        return _object(scene, target, Focus(source.root, ""))
+    if _count(target, thing) <= limit and (small := _minified(scene, target, budget)):
+        return small
+    children = source.open(thing.node)
+    noisy = bool(children) and is_noisy(source.raw(source.child(children, 0)), policy)
+    view = _page_view(target, limit, policy.essential_fields)
+    return _page(scene, target, thing, replace(view, condensed=bool(policy.essential_fields) or noisy), 0)
+
+
+def _page_view(target: Target, limit: int, fields: tuple[str, ...]) -> View:
+    scope = "path" if target.path else "focus"
+    return View(scope, target.path, fields, limit=limit, form="json")
+
+
+def _page(scene: Scene, target: Target, thing: Focus, view: View, start: int) -> Shaped:
+    policy = scene.policy
+    capped = view.fields == (ALL,) or not policy.pagination
+    budget = policy.hard_cap if capped else policy.list_threshold
+    envelope = envelope_of(target.source, thing)
+    try:
+        return Pager(
+            scene, target, thing, envelope, view, start, view.limit or policy.page_size, budget
+        ).page()
+    except Unfit:
+        return _walk(scene, View("walk", target.path, form="json"), START)
+
+
+def _is_heavy_around(scene: Scene, target: Target, thing: Focus) -> bool:
+    """Whether what stands around a list is too much to repeat on every page."""
+    source = target.source
+    around = source.data[source.root.start : thing.node.start] + source.data[thing.node.end : source.root.end]
+    return scene.policy.estimator.table(around) > scene.policy.list_threshold // 2
+
+
+def _object(scene: Scene, target: Target, thing: Focus) -> Shaped | None:
+    policy = scene.policy
+    budget = policy.object_budget if policy.summarization else policy.hard_cap
+    if _fits(target, budget, policy) and not target.source.is_beginning:
+        return None
+    if small := _minified(scene, target, budget):
+        return small
+    if policy.summarization:
+        try:
+            return summarise(scene, target, thing, budget)
+        except Unfit:
+            pass  # a walk needs less around it
+    return _walk(scene, View("walk", target.path, form="json"), START)
+
+
+def _all(scene: Scene, target: Target) -> Shaped | None:
+    if _fits(target, scene.policy.hard_cap, scene.policy) and not target.source.is_beginning:
+        return None
+    small = _minified(scene, target, scene.policy.hard_cap)
+    return small or _walk(scene, View("walk", target.path, form="json"), START)
+
+
+def _minified(scene: Scene, target: Target, budget: int) -> Shaped | None:
+    """All of it without the white space between, where that is what makes it too large."""
+    policy, source = scene.policy, target.source
+    if source.is_beginning or source.tokens(policy.estimator) > _MOST_SPACE * budget:
+        return None
+    body = jsontext.canonical(source.data)
+    tokens = policy.estimator.ceiling(body)
+    return Shaped(body, "minified", tokens, budget) if tokens <= budget else None
+
+
+def _chosen(scene: Scene, target: Target, thing: Focus, fields: tuple[str, ...]) -> Shaped:
+    policy = scene.policy
+    chosen = choose(target.source, thing, fields)
+    tokens = policy.estimator.ceiling(chosen.raw)
+    if tokens <= policy.hard_cap:
+        return Shaped(chosen.raw, "fields", tokens, policy.hard_cap, missing=chosen.missing)
+    view = View("walk", target.path + chosen.pointer, fields, form="json")
+    return replace(_walk(scene, view, START), missing=chosen.missing)
+
+
+def _walk(scene: Scene, view: View, position: Position) -> Shaped:
+    return part(scene, view, position)
+
+
+def _value(scene: Scene, target: Target, request: Request) -> Shaped | None:
+    """A text or number that a path leads to."""
+    if request.fields and ALL not in request.fields:
+        raise Refusal("invalid_fields", "the path leads to a value without fields")
+    policy = scene.policy
+    budget = policy.hard_cap if request.fields or not policy.pagination else policy.text_threshold
+    if policy.estimator.bound(len(target.source.data)) <= budget or _fits(target, budget, policy):
+        return None
+    return _walk(scene, View("walk", target.path, form="json"), START)
+
+
+def _text(scene: Scene, request: Request) -> Shaped | None:
+    policy = scene.policy
+    if request.lines:
+        return chunk(scene, View("text", lines=request.lines, form="json"), 0)
+    if request.fields and ALL not in request.fields:
+        names = scene.names
+        choose_lines = f"choose {names.start_line} and {names.end_line}"
+        raise Refusal("invalid_fields", f"fields can be chosen from JSON only; this is text: {choose_lines}")
+    budget = policy.hard_cap if request.fields or not policy.pagination else policy.text_threshold
+    if _is_within(scene.source, budget, policy):
+        return None
+    return chunk(scene, View("text", fields=(ALL,) if request.fields else (), form="json"), 0)
+
+
+def _fits(target: Target, budget: int, policy: Policy) -> bool:
+    return _is_within(target.source, budget, policy)
+
+
+def _is_within(source: Source, budget: int, policy: Policy) -> bool:
+    """The quick look tells what is clearly over; what goes out is counted, as its headers tell the count."""
+    if decision.measure(source, budget, policy) > budget:
+        return False
+    estimator = policy.estimator
+    return estimator.bound(len(source.data)) <= budget or estimator.ceiling(source.data) <= budget
+
+
+def _whole(scene: Scene, target: Target, budget: int) -> Shaped:
+    """What fits, of what is held: the value itself."""
+    raw = target.raw(scene)
+    body = jsontext.canonical(raw) if scene.source.is_json else jsontext.quote(raw.decode()).encode()
+    tokens = scene.policy.estimator.ceiling(body)
+    if tokens <= budget:
+        return Shaped(body, "whole", tokens, budget)
+    return _walk(scene, View("walk", target.path, form="json"), START)

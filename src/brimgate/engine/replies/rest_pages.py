@@ -1,0 +1,204 @@
+"""Pages of a list: whole items or the fields that matter, as many as fit with everything that stands around them."""
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from brimgate.engine import jsontext
+from brimgate.engine.document import Focus, Position, Source
+from brimgate.engine.fields import ALL, field_tree, occurs, project
+from brimgate.engine.fit import fit
+from brimgate.engine.forms import Rendered
+from brimgate.engine.preview import preview
+from brimgate.engine.replies.rest_frame import Scene, Target
+from brimgate.engine.strip import strip
+from brimgate.engine.view import View
+from brimgate.errors import CursorError
+from brimgate.front.rest.body import CURSOR, Shaped, Unfit, encoded, encoded_members, settled, written
+from brimgate.front.rest.choosing import no_such_field
+from brimgate.front.rest.envelope import Envelope
+from brimgate.front.rest.parameters import Refusal
+
+_MARGIN: Final = 14
+"""Tokens by which cursors of one length differ."""
+_PREVIEWS: Final = 4
+"""Items too large for a page that share one."""
+_LEAST_ROOM: Final = 40
+_MAX_BYTES_PER_TOKEN: Final = 16
+"""No text over any length that matters has more."""
+
+
+@dataclass(slots=True)
+class Pager:
+    scene: Scene
+    target: Target
+    focus: Focus
+    envelope: Envelope
+    view: View
+    start: int
+    limit: int
+    budget: int
+    _units: dict[int, bytes] = field(default_factory=lambda: {})
+    _found: set[str] = field(default_factory=lambda: set())
+    _details: str = ""
+
+    def page(self) -> Shaped:
+        if self.start >= len(self._children):
+            raise CursorError if self.start else Unfit  # much space around nothing
+        room = self.budget - self._cost_around()
+        if room < _LEAST_ROOM:
+            raise Unfit
+        self._fill(room)
+        sizes = self._sizes(room)
+        fitted = fit(
+            lambda count: Rendered("json", self._draft(count).decode()),
+            len(sizes),
+            lambda count: sizes[count - 1],
+            self.budget - _MARGIN,
+            self.scene.policy.estimator,
+        )
+        count = fitted.count if fitted else 0
+        while count:
+            shaped = self._finished(count)
+            if shaped.tokens <= self.budget:
+                return shaped
+            count -= 1
+        return self._alone(room)
+
+    def _sizes(self, room: int) -> list[int]:
+        """Bytes of the first, the first two and so on, as far as they could fit."""
+        most = min(self.limit, len(self._children) - self.start)
+        sizes: list[int] = []
+        for at in range(self.start, self.start + most):
+            sizes.append((sizes[-1] if sizes else 0) + len(self._unit(at, room)) + 1)
+            if sizes[-1] > self.budget * _MAX_BYTES_PER_TOKEN:
+                break
+        return sizes
+
+    @property
+    def _children(self) -> jsontext.Children:
+        return self.target.source.open(self.focus.node) or jsontext.Children([], [], None)
+
+    @property
+    def _total(self) -> int:
+        return self.target.source.count(self.focus.node, self._children)
+
+    @property
+    def _pointer(self) -> str:
+        return self.target.path + self.focus.pointer
+
+    def _fill(self, room: int) -> None:
+        """The first item tells whether what was asked for is there at all."""
+        self._unit(self.start, room)
+        asked = self.view.fields if not self.view.condensed else ()
+        if asked and asked != (ALL,) and self.start == 0 and len(self._missing()) == len(asked):
+            raise Refusal("invalid_fields", no_such_field(asked, self._raw(0)))
+
+    def _raw(self, at: int) -> bytes:
+        source = self.target.source
+        return jsontext.canonical(source.raw(source.child(self._children, at)))
+
+    def _unit(self, at: int, room: int) -> bytes:
+        if at not in self._units:
+            kept = self._kept(at)
+            if self.scene.policy.estimator.table(kept) > room:
+                share = max(room // min(_PREVIEWS, self.limit, len(self._children) - self.start), _LEAST_ROOM)
+                kept = self._previewed(at, kept, share)
+            self._units[at] = kept
+        return self._units[at]
+
+    def _kept(self, at: int) -> bytes:
+        raw = self._raw(at)
+        fields = () if self.view.fields == (ALL,) else self.view.fields
+        if not fields:
+            return strip(raw, self.scene.policy) if self.view.condensed else raw
+        chosen = project(raw, field_tree(fields), self._found)
+        if not self.view.condensed:
+            return chosen or b"{}"
+        return strip(chosen or raw, self.scene.policy)  # an item the map does not know is shown as it is
+
+    def _previewed(self, at: int, kept: bytes, room: int) -> bytes:
+        """An item that fits not even alone: its essentials, and how to get it whole."""
+        pointer = f"{self._pointer}/{at}"
+        details = encoded(
+            {
+                "endpoint": self.scene.endpoint,
+                "parameters": self._parameters(pointer),
+            }
+        )
+        source = Source(kept)
+        estimator = self.scene.policy.estimator
+        room = max(room - estimator.ceiling(details) - 8, _LEAST_ROOM)
+        made = preview(source, source.root, pointer, self.scene.policy, room).rendered
+        raw = made.text.encode() if made.form == "json" else encoded(made.text)
+        if raw[:1] == b"{" and "detailsAvailable" not in (members := jsontext.members(raw)):
+            return written([*members.items(), ("detailsAvailable", details)])
+        return written([("value", raw), ("detailsAvailable", details)])
+
+    def _parameters(self, pointer: str) -> dict[str, str]:
+        names = self.scene.names
+        self._details = self._details or self.scene.whole_cursor()
+        return {names.cursor: self._details, names.path: pointer, names.fields: ALL}
+
+    def _cost_around(self) -> int:
+        meta = encoded_members(self._meta(self.limit, has_more=True))
+        body, _ = settled(
+            lambda told: self.envelope.page([], encoded(CURSOR), meta + told),
+            self.budget,
+            self.scene.policy.estimator,
+        )
+        return self.scene.policy.estimator.ceiling(body) + _MARGIN
+
+    def _draft(self, count: int) -> bytes:
+        last = self.start + count
+        meta = self._meta(count, has_more=last < self._total) | {"estimatedTokens": self.budget}
+        meta |= {"budgetUsed": 0.99, "budgetRemaining": self.budget // 9}
+        cursor = encoded(CURSOR) if last < self._total else None
+        return self.envelope.page(self._items(count), cursor, encoded_members(meta))
+
+    def _items(self, count: int) -> list[bytes]:
+        return [self._unit(at, self.budget) for at in range(self.start, self.start + count)]
+
+    def _finished(self, count: int) -> Shaped:
+        last = self.start + count
+        has_more = last < self._total
+        meta = encoded_members(self._meta(count, has_more=has_more))
+        items = self._items(count)
+        cursor = encoded(self.scene.issue(self.view, Position(last))) if has_more else None
+        body, tokens = settled(
+            lambda told: self.envelope.page(items, cursor, meta + told),
+            self.budget,
+            self.scene.policy.estimator,
+        )
+        return Shaped(body, "page", tokens, self.budget, count, tuple(self._missing()))
+
+    def _alone(self, room: int) -> Shaped:
+        """The next item fits not even alone, or not in its own words."""
+        kept = self._kept(self.start)
+        for _ in range(6):
+            self._units[self.start] = self._previewed(self.start, kept, room)
+            shaped = self._finished(1)
+            if shaped.tokens <= self.budget:
+                return shaped
+            room = int(room * 0.7) - max(shaped.tokens - self.budget, 0) // 2
+        raise Unfit
+
+    def _meta(self, count: int, *, has_more: bool) -> dict[str, Any]:
+        meta: dict[str, Any] = {"totalCount": self._total, "pageSize": count, "hasMore": has_more}
+        if self.target.source.is_open_ended(self.focus.node):
+            del meta["totalCount"]  # the API does not tell, and we do not guess
+        if self.view.condensed:
+            meta["detailsAvailable"] = self._details_of_items()
+        if missing := self._missing():
+            meta["missingFields"] = missing
+        return meta
+
+    def _details_of_items(self) -> dict[str, Any]:
+        if self.scene.template and not self.target.path:
+            return {"endpoint": self.scene.template, "parameters": {self.scene.names.fields: ALL}}
+        parameters = self._parameters(f"{self._pointer}/{{index}}")
+        return {"endpoint": self.scene.endpoint, "parameters": parameters, "firstIndex": self.start}
+
+    def _missing(self) -> list[str]:
+        if self.view.condensed or self.view.fields == (ALL,):
+            return []
+        return [name for name in self.view.fields if not occurs(name, self._found, self.target.source.data)]

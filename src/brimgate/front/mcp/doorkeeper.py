@@ -1,0 +1,279 @@
+"""Connections from clients: uvicorn's reading of HTTP/1.1, and what it leaves to others to insist on.
+
+A request has one Host and one length, comes within its time, and a client that sends half of one is not waited for. How
+many may be connected is bounded, and those who have not asked for anything yet are the first to go.
+"""
+
+import asyncio
+from collections import OrderedDict
+from contextlib import suppress
+from typing import Any, Final
+
+from httptools import HttpParserUpgrade, HttpRequestParser
+from uvicorn.config import Config
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.server import ServerState
+
+from brimgate.front.mcp.request import HANGUP, Hangup
+
+HEAD_SECONDS: Final = 10.0
+"""From the connection, or the first byte of a later request, to the end of its headers."""
+BODY_PAUSE_SECONDS: Final = 8.0
+"""Between two pieces of a body."""
+BODY_SECONDS: Final = 60.0
+_SWEEP_SECONDS: Final = 1.0
+_MAX_HEAD_BYTES: Final = 64 << 10
+_MAX_HEADERS: Final = 100
+
+
+class Doorkeeper:
+    """Knows all connections, and which of them have been waited for long enough."""
+
+    def __init__(self, max_connections: int) -> None:
+        self._max_connections = max_connections
+        self._open: set[Connection] = set()
+        self._unasked: OrderedDict[Connection, None] = OrderedDict()
+        """Those that have not sent a whole head yet, oldest first."""
+        self._idle: OrderedDict[Connection, None] = OrderedDict()
+        """Those between two requests, the longest so first."""
+        self._sweeping: asyncio.TimerHandle | None = None
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def admit(self, connection: "Connection") -> bool:
+        """False if there is no room, not even by showing out one who has not asked for anything."""
+        if len(self._open) >= self._max_connections:
+            waiting = self._unasked or self._idle
+            if not waiting:
+                return False
+            oldest = next(iter(waiting))
+            self.forget(oldest)  # its end comes later, and there is room now
+            oldest.drop()
+        self._open.add(connection)
+        self._unasked[connection] = None
+        return True
+
+    def note_request(self, connection: "Connection") -> None:
+        self._unasked.pop(connection, None)
+        self._idle.pop(connection, None)
+
+    def note_waiting(self, connection: "Connection") -> None:
+        self._idle[connection] = None
+
+    def forget(self, connection: "Connection") -> None:
+        self._open.discard(connection)
+        self.note_request(connection)
+
+    def start(self) -> None:
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        for connection in [one for one in self._open if one.deadline < now]:
+            connection.expire(now)
+        self._sweeping = loop.call_later(_SWEEP_SECONDS, self.start)
+
+    def stop(self) -> None:
+        if self._sweeping is not None:
+            self._sweeping.cancel()
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether some answer has begun and is not with its client yet."""
+        return any(connection.is_answering for connection in self._open)
+
+    def close_idle(self) -> None:
+        """Those between two requests; the others are closed after their answer."""
+        for connection in list(self._open):
+            connection.shutdown()
+
+    def drop_all(self) -> None:
+        for connection in list(self._open):
+            connection.drop()
+
+
+class _Corked:
+    """A transport that sends what is written in one turn of the loop in one piece: head, body and end of an answer."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport, self._loop = transport, loop
+        self._pending: list[bytes | bytearray] = []
+        self.is_closing = transport.is_closing
+        self.pause_reading = transport.pause_reading
+        self.resume_reading = transport.resume_reading
+        self.get_extra_info = transport.get_extra_info
+        self.get_write_buffer_size = transport.get_write_buffer_size
+        self.abort = transport.abort
+
+    def write(self, data: bytes | bytearray) -> None:
+        if not self._pending:
+            self._loop.call_soon(self._flush)
+        self._pending.append(data)
+
+    def _flush(self) -> None:
+        pending, self._pending = self._pending, []
+        if pending and not self.is_closing():
+            self._transport.write(pending[0] if len(pending) == 1 else b"".join(pending))
+
+    def close(self) -> None:
+        self._flush()
+        self._transport.close()
+
+
+class Connection(HttpToolsProtocol):
+    def __init__(self, config: Config, state: ServerState, doorkeeper: Doorkeeper) -> None:
+        super().__init__(config, state, {})
+        self._doorkeeper = doorkeeper
+        self.deadline = float("inf")
+        self._body_deadline = float("inf")
+        self._silent_bytes = 0
+        """Come since the last piece of a body, or since there is none."""
+        self._is_in_head = True
+        self._hangups: list[Hangup] = []
+        self._unsent_bytes = 0
+        """When it was looked at last."""
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(_Corked(transport, self.loop))  # type: ignore[arg-type]
+        if not self._doorkeeper.admit(self):
+            self._refuse(503, b"too many connections")
+            return
+        self.deadline = self.loop.time() + HEAD_SECONDS
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._doorkeeper.forget(self)
+        self.deadline = float("inf")
+        super().connection_lost(exc)
+        hangups, self._hangups = self._hangups, []
+        for hangup in hangups:
+            hangup()
+
+    @property
+    def is_answering(self) -> bool:
+        is_within = self.cycle and self.cycle.response_started and not self.cycle.response_complete
+        return bool(is_within or self.transport.get_write_buffer_size())
+
+    def expire(self, now: float) -> None:
+        """Its time is over, unless it still takes what it was answered, however slowly."""
+        before, self._unsent_bytes = self._unsent_bytes, self.transport.get_write_buffer_size()
+        if self._unsent_bytes and self._unsent_bytes != before:
+            self.deadline = now + self.timeout_keep_alive
+        else:
+            self.drop()
+
+    def drop(self) -> None:
+        """At once, and without a word: whoever is there has not kept to the rules, or is not there any more."""
+        self.deadline = float("inf")
+        self.transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        if self.transport.is_closing():
+            return
+        self._unset_keepalive_if_required()
+        if not self._is_in_head:
+            self.deadline = min(self.loop.time() + BODY_PAUSE_SECONDS, self._body_deadline)
+        self._silent_bytes += len(data)
+        try:
+            self.parser.feed_data(data)
+        except HttpParserUpgrade as offer:
+            self._decline(data[offer.args[0] :])
+        except Exception:  # noqa: BLE001  # whatever a parser makes of hostile bytes, only this client may notice
+            self._refuse(400, b"this is not a request we understand")
+        if self._silent_bytes > _MAX_HEAD_BYTES:
+            self._refuse(431, b"the headers are too large")
+
+    def _decline(self, rest: bytes) -> None:
+        """An offer of another protocol. The parser takes the body for that protocol, so it reads the head once more."""
+        method = self.parser.get_method()
+        kept = [b"%b: %b\r\n" % header for header in self.headers if header[0] != b"upgrade"]
+        self.parser = HttpRequestParser(self)
+        self.data_received(b"%b %b HTTP/1.1\r\n%b\r\n" % (method, self.url, b"".join(kept)) + rest)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._is_in_head = True
+        self.deadline = self.loop.time() + HEAD_SECONDS
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if not self._is_in_head:
+            return  # behind the body, where anyone on the way may have put it
+        name, value = name.lower(), value.strip(b" \t")  # llhttp leaves the space behind a value
+        if name == b"expect" and value.lower() == b"100-continue":
+            self.expect_100_continue = True
+        self.headers.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        if self.parser.should_upgrade():
+            if self.parser.get_method() == b"CONNECT":
+                raise ValueError("we lead nowhere else")
+            return
+        if self._silent_bytes > _MAX_HEAD_BYTES and self._head_bytes() > _MAX_HEAD_BYTES:
+            self._refuse(431, b"the headers are too large")
+            raise ValueError("the headers are too large")
+        names = [name for name, _ in self.headers]
+        if len(names) > _MAX_HEADERS:
+            raise ValueError("too many headers")
+        hosts = names.count(b"host")
+        if hosts > 1 or (not hosts and self._version() != "1.0"):
+            raise ValueError("a request has one Host")
+        if names.count(b"content-length") + names.count(b"transfer-encoding") > 1:
+            raise ValueError("a request has one length")
+        self._is_in_head, self._silent_bytes = False, 0
+        now = self.loop.time()
+        self._body_deadline = now + BODY_SECONDS
+        self.deadline = now + BODY_PAUSE_SECONDS
+        self._doorkeeper.note_request(self)
+        self.scope[HANGUP] = hangup = Hangup()  # type: ignore[typeddict-unknown-key]
+        self._hangups.append(hangup)
+        super().on_headers_complete()
+
+    def _head_bytes(self) -> int:
+        """Without the beginning of the body, which may have come with it."""
+        return sum(len(name) + len(value) for name, value in self.headers) + len(self.url)
+
+    def _version(self) -> str:
+        return self.parser.get_http_version()
+
+    def on_body(self, body: bytes) -> None:
+        self._silent_bytes = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        if self.parser.should_upgrade():
+            return
+        self.deadline = float("inf")
+        self._is_in_head, self._silent_bytes = True, 0
+        if not self.pipeline:
+            # The end of a large body leaves it paused, and a client that hangs up then would not be noticed.
+            self.flow.resume_reading()
+        super().on_message_complete()
+        self._wait_if_idle()
+
+    def on_response_complete(self) -> None:
+        del self._hangups[:1]  # answers come in the order of their requests
+        super().on_response_complete()
+        self._wait_if_idle()
+
+    def _wait_if_idle(self) -> None:
+        """All that was asked is answered: the next request has its time to come."""
+        if self.transport.is_closing() or not self.cycle.response_complete:
+            return
+        self._doorkeeper.note_waiting(self)
+        if self.deadline == float("inf"):
+            # Besides uvicorn's own timer, which bytes that begin no request put off for ever.
+            self.deadline = self.loop.time() + self.timeout_keep_alive
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(400, b"this is not a request we understand")
+
+    def _refuse(self, status: int, text: bytes) -> None:
+        """Where there is no request yet that could be answered."""
+        if self.transport.is_closing():
+            return
+        if self.cycle and self.cycle.response_started and not self.cycle.response_complete:
+            self.drop()  # in the middle of an answer, what we say would be taken for a part of it
+            return
+        head = b"content-type: text/plain\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(text)
+        with suppress(OSError, RuntimeError):
+            self.transport.write(STATUS_LINE[status] + head + text)
+        self.transport.close()
+        self.deadline = self.loop.time() + _SWEEP_SECONDS  # should it not take even that

@@ -1,0 +1,76 @@
+"""Every error an HTTP client can get from us, and what it looks like on the wire: the one place that decides."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from brimgate.errors import UpstreamError
+from brimgate.relay.protocol import message as rpc
+from brimgate.relay.protocol.versions import HEADER_MISMATCH, UNSUPPORTED_VERSION, Refused
+
+INVALID_REQUEST: Final = -32600
+INTERNAL_ERROR: Final = -32603
+REQUEST_CANCELLED: Final = -32800
+_MISSING_CAPABILITY: Final = -32021
+SESSION_NOT_FOUND: Final = "there is no such session, or it has ended: initialize again"
+
+_STATUS: Final = {
+    rpc.PARSE_ERROR: 400,
+    INVALID_REQUEST: 400,
+    rpc.INVALID_PARAMS: 400,
+    HEADER_MISMATCH: 400,
+    _MISSING_CAPABILITY: 400,
+    UNSUPPORTED_VERSION: 400,
+    rpc.METHOD_NOT_FOUND: 404,
+}
+
+
+def status_of(code: int) -> int:
+    """The HTTP status of a modern answer that is this error; of all others it is 200."""
+    return _STATUS.get(code, 200)
+
+
+class Refusal(Exception):
+    """A request gets this instead of an answer."""
+
+    def __init__(
+        self,
+        status: int,
+        text: str,
+        *,
+        code: int = INVALID_REQUEST,
+        key: bytes = b"",
+        data: bytes = b"",
+        headers: Sequence[tuple[bytes, bytes]] = (),
+    ) -> None:
+        super().__init__(text)
+        self.status, self.text, self.code, self.key = status, text, code, key
+        self.data, self.headers = data, headers
+
+    @property
+    def body(self) -> bytes:
+        return rpc.failure(self.key, self.code, self.text, self.data)
+
+
+def from_refused(refused: Refused, key: bytes) -> Refusal:
+    """A modern request that contradicts itself."""
+    return Refusal(status_of(refused.code), refused.text, code=refused.code, key=key, data=refused.data)
+
+
+def no_session(key: bytes = b"") -> Refusal:
+    """The same for unknown, ended and foreign ones, so that nothing can be learnt by trying."""
+    return Refusal(404, SESSION_NOT_FOUND, key=key)
+
+
+def not_modern(key: bytes) -> Refusal:
+    """What makes a client of the newer era fall back to the handshake."""
+    text = "this server speaks an older version of the protocol: begin with initialize"
+    return Refusal(404, text, code=rpc.METHOD_NOT_FOUND, key=key)
+
+
+def upstream_down(error: UpstreamError | str, key: bytes, *, is_greeting: bool) -> Refusal:
+    """At the handshake 503: an error with 200 would read as a server of the older era."""
+    return Refusal(503 if is_greeting else 502, str(error), code=rpc.UPSTREAM_GONE, key=key)
+
+
+def too_many(what: str, key: bytes) -> Refusal:
+    return Refusal(503, what, code=rpc.UPSTREAM_GONE, key=key, headers=[(b"retry-after", b"5")])

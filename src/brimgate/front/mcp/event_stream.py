@@ -1,0 +1,187 @@
+"""What goes to a client on one response, event by event; what a cut connection lost can be asked for again."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from brimgate.front.mcp.request import Exchange, Header
+from brimgate.http.sse import write_event
+from brimgate.relay.actions import Line
+
+MAX_BACKLOG_BYTES: Final = 4 << 20
+"""What may wait for a client that does not read, before whoever sends is told to wait."""
+KEPT_BYTES: Final = 1 << 20
+KEPT_EVENTS: Final = 1_000
+PING: Final = b": ping\n\n"
+
+
+class EventStream:
+    """Events in their order, each with an id. One response at a time carries them; another may go on where it ended."""
+
+    def __init__(self, number: int, *, preface: bytes = b"", waits_for: int = 0) -> None:
+        """`preface`: an event that goes before all others."""
+        self.number = number
+        self.waits_for = waits_for
+        """How many answers it is there for; 0 for a stream without an end."""
+        self.is_done = False
+        self.answers: list[Line] = []
+        self.is_stopgap = False
+        """Its answer stands for one that never came."""
+        self._events: list[tuple[int, Line]] = []
+        self._last = 0
+        self._sent = 0
+        """The last that was handed to a connection."""
+        self._bytes = 0
+        self._unsent_bytes = 0
+        self._waiting: list[asyncio.Future[None]] = []
+        """Responses that carry it, and those that did until a moment ago."""
+        self._reader: object = None
+        self.on_pressure: Callable[[bool], None] = lambda _: None
+        self._is_pressed = False
+        self._ping_is_due = False
+        self._preface = preface
+        if preface:
+            self._events.append((0, b""))
+            self._sent = -1
+
+    @property
+    def has_reader(self) -> bool:
+        return self._reader is not None
+
+    @property
+    def kept_bytes(self) -> int:
+        return self._bytes
+
+    @property
+    def is_sent(self) -> bool:
+        return self._sent >= self._last
+
+    def put(self, line: Line, *, is_answer: bool = False, is_stopgap: bool = False) -> None:
+        self._last += 1
+        self._events.append((self._last, line))
+        self._bytes += len(line)
+        self._unsent_bytes += len(line)
+        if is_answer:
+            self.answers.append(line)
+            self.is_stopgap = is_stopgap
+            self.waits_for -= 1
+            self.is_done = self.is_done or self.waits_for <= 0
+        self._trim()
+        if self._unsent_bytes > MAX_BACKLOG_BYTES and self.has_reader and not self._is_pressed:
+            self._is_pressed = True
+            self.on_pressure(True)
+        self.wake()
+
+    def ping(self) -> None:
+        """Say something, so that nobody between takes the connection for dead."""
+        self._ping_is_due = self.has_reader
+        self.wake()
+
+    def finish(self) -> None:
+        self.is_done = True
+        self.wake()
+
+    def wake(self) -> None:
+        for waiting in self._waiting:
+            if not waiting.done():
+                waiting.set_result(None)
+
+    def _trim(self) -> None:
+        """Forget the oldest, those that were sent first of all; never the newest."""
+        while len(self._events) > 1 and (
+            len(self._events) > KEPT_EVENTS
+            or self._bytes > (KEPT_BYTES if self.is_sent else MAX_BACKLOG_BYTES)
+        ):
+            if self.has_reader and self._events[0][0] > self._sent:
+                return  # it is being waited for
+            number, line = self._events.pop(0)
+            self._bytes -= len(line)
+            if number > self._sent:
+                self._unsent_bytes -= len(line)
+
+    def _take(self) -> bytes:
+        if self.is_sent:
+            return b""
+        ready = b"".join(self._written(number, line) for number, line in self._events if number > self._sent)
+        self._sent, self._unsent_bytes = self._last, 0
+        return ready
+
+    def _written(self, number: int, line: Line) -> bytes:
+        return write_event(line, b"%d-%d" % (self.number, number)) if number else self._preface
+
+    def document(self, *, is_batch: bool) -> Line:
+        """The answers as one JSON document."""
+        return b"[" + b",".join(self.answers) + b"]" if is_batch else self.answers[0]
+
+    async def whole(self, exchange: Exchange) -> bool:
+        """Wait for all answers; False if the client has gone before, or there will be none."""
+        exchange.hangup.then(self.wake)
+        while not self.is_done and not exchange.hangup.is_over:
+            await self._wait()
+        exchange.hangup.forget(self.wake)
+        return not exchange.hangup.is_over and self.waits_for <= 0
+
+    async def settle(self, seconds: float) -> None:
+        """Until it is done or has more to send than its preface, or the time is over."""
+        if self.is_done or self._last:
+            return
+        timer = asyncio.get_running_loop().call_later(seconds, self.wake)
+        await self._wait()
+        timer.cancel()
+
+    async def _wait(self) -> None:
+        waiting = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiting)
+        try:
+            await waiting
+        finally:
+            self._waiting.remove(waiting)
+
+    async def carry(self, exchange: Exchange, headers: list[Header], after: int | None = None) -> bool:
+        """Send everything, from behind the event `after`, until it is done or the client has gone.
+
+        Whether all of it was sent. A response that is asked for later takes over.
+        """
+        me = self._reader = object()
+        self.wake()  # whoever carried it before sees that this is over
+        if after is not None:
+            self._sent = min(after, self._last)
+        exchange.hangup.then(self.wake)
+        await exchange.begin_stream(headers)
+        try:
+            while self._reader is me and not exchange.hangup.is_over:
+                if ready := self._take():
+                    is_last = self.is_done
+                    await exchange.write(ready, is_last=is_last)
+                    self._relieve()
+                    self._trim()
+                    if is_last:
+                        return not exchange.hangup.is_over
+                elif self.is_done:
+                    break
+                elif self._ping_is_due:
+                    self._ping_is_due = False
+                    await exchange.write(PING)
+                else:
+                    await self._wait()
+            is_whole = self._reader is me and self.is_done and not exchange.hangup.is_over
+            if not exchange.hangup.is_over:
+                await exchange.end()
+            return is_whole
+        finally:
+            exchange.hangup.forget(self.wake)
+            if self._reader is me:
+                self._reader = None
+                self._trim()
+            self._relieve()
+
+    def _relieve(self) -> None:
+        """Nobody is made to wait for a client that is not there: what it misses is kept or forgotten."""
+        if self._is_pressed and (not self.has_reader or self._unsent_bytes <= MAX_BACKLOG_BYTES):
+            self._is_pressed = False
+            self.on_pressure(False)
+
+
+def priming(number: int) -> bytes:
+    """An id before anything has happened: without one a client could not come back for the rest."""
+    return b"id: %d-0\nretry: 1000\ndata: \n\n" % number

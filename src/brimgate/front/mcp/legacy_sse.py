@@ -1,0 +1,139 @@
+"""The transport of 2024-11-05, for clients that know no other: one long GET to listen, a POST for each message."""
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from typing import Final
+from urllib.parse import parse_qs
+
+from brimgate.front.http.conversation import Conversation, Converse, check_batch, wait_for_room
+from brimgate.front.http.endpoint import check_content_type, not_allowed
+from brimgate.front.mcp.errors import Refusal, no_session, too_many, upstream_down
+from brimgate.front.mcp.event_stream import EventStream
+from brimgate.front.mcp.request import Exchange
+from brimgate.http.sse import write_event
+from brimgate.relay.actions import ToClient
+from brimgate.relay.pending import same_spelling, spellings
+from brimgate.relay.protocol import message as rpc
+from brimgate.relay.protocol.message import Garbage, Message, one_line
+
+_DEPRECATED: Final = (b"deprecation", b"@1742947200")
+"""Since the revision of 2025-03-26."""
+_GRACE_SECONDS: Final = 1.0
+
+
+class _Listening:
+    """One client, as long as it listens."""
+
+    def __init__(self, principal: str, converse: Converse, messages_path: str) -> None:
+        self.id = secrets.token_hex(16)
+        self.principal = principal
+        address = f"{messages_path}?sessionId={self.id}".encode()
+        self.stream = EventStream(0, preface=write_event(address, name=b"endpoint"))
+        self.stream.on_pressure = self._press
+        self.link: Conversation = converse(self._deliver, principal)
+        self._waiting: set[bytes] = set()
+
+    @property
+    def pending(self) -> int:
+        return len(self._waiting)
+
+    def take(self, line: bytes) -> None:
+        message = rpc.read(line)
+        if isinstance(message, Message) and message.is_request:
+            self._waiting.add(same_spelling(message.key))
+        elif isinstance(message, Message) and message.method == "notifications/cancelled":
+            self._waiting.discard(same_spelling(bytes(rpc.member(message.params, "requestId")) or b"null"))
+        self.link.from_client(line)
+
+    def _deliver(self, answer: ToClient) -> None:
+        message = rpc.read(answer.data)
+        if isinstance(message, Message) and not message.method:
+            self._waiting.difference_update(spellings(message.key))
+        self.stream.put(answer.data)
+
+    def _press(self, pressed: bool) -> None:
+        (self.link.pause if pressed else self.link.resume)()
+
+
+class OldSse:
+    def __init__(self, converse: Converse, messages_path: str, on_use: Callable[[], None]) -> None:
+        """`on_use` is told of every client that comes this way."""
+        self._converse, self._messages_path = converse, messages_path
+        newer = messages_path.replace("/messages", "/mcp", 1).encode()
+        self._deprecation = [_DEPRECATED, (b"link", b"<" + newer + b'>; rel="successor-version"')]
+        self._on_use = on_use
+        self._clients: dict[str, _Listening] = {}
+        self.created = 0
+        self.is_draining = False
+
+    def __len__(self) -> int:
+        return len(self._clients)
+
+    @property
+    def pending(self) -> int:
+        """Calls that wait for their answers."""
+        return sum(client.pending for client in self._clients.values())
+
+    async def sse(self, exchange: Exchange) -> None:
+        """`/sse`: GET listens; POST is a message, for clients that send it here."""
+        match exchange.method:
+            case "GET":
+                await self._listen(exchange)
+            case "POST":
+                await self._take(exchange)
+            case _:
+                raise not_allowed("GET, POST")
+
+    async def messages(self, exchange: Exchange) -> None:
+        if exchange.method != "POST":
+            raise not_allowed("POST")
+        await self._take(exchange)
+
+    async def _listen(self, exchange: Exchange) -> None:
+        if not exchange.accepts(b"text/event-stream"):
+            raise Refusal(406, "Accept must name text/event-stream")
+        if self.is_draining:
+            raise too_many("no more sessions can be opened: Brimgate is about to end", b"")
+        client = _Listening(exchange.principal, self._converse, self._messages_path)
+        self._clients[client.id] = client
+        self.created += 1
+        self._on_use()
+        try:
+            await client.link.start()
+            if not client.link.is_up:
+                raise upstream_down(client.link.trouble, b"", is_greeting=True)
+            await client.stream.carry(exchange, self._deprecation)
+        finally:
+            # Nobody can come back to it: a new GET is a new session.
+            del self._clients[client.id]
+            await asyncio.shield(client.link.end(_GRACE_SECONDS))
+
+    async def _take(self, exchange: Exchange) -> None:
+        check_content_type(exchange)
+        given = parse_qs(exchange.query.decode("latin-1"))
+        ids = given.get("sessionId", given.get("session_id", []))
+        if len(ids) != 1:
+            raise Refusal(400, "the address must hold the sessionId that GET /sse told")
+        client = self._clients.get(ids[0])
+        if client is None or client.principal != exchange.principal:
+            raise no_session()
+        body = await exchange.body()
+        message = rpc.read(body)
+        if isinstance(message, Garbage):
+            raise Refusal(400, f"this is not JSON: {message.reason[:200]}", code=rpc.PARSE_ERROR)
+        check_batch(message)
+        await wait_for_room(client.link, exchange, b"")
+        client.take(one_line(body))
+        await exchange.answer(202, b"Accepted", [(b"content-type", b"text/plain"), *self._deprecation])
+
+    def sweep(self) -> None:
+        for client in self._clients.values():
+            client.stream.ping()
+
+    def drain(self) -> None:
+        self.is_draining = True
+
+    def end(self) -> None:
+        for client in self._clients.values():
+            client.stream.finish()

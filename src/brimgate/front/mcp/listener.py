@@ -1,0 +1,87 @@
+"""The listening sockets, and the connections that come out of them."""
+
+import asyncio
+import logging
+import socket
+from collections.abc import Callable
+from typing import Any
+
+from uvicorn.config import Config
+from uvicorn.server import ServerState
+
+from brimgate.errors import OperatorError
+from brimgate.front.mcp.doorkeeper import Connection, Doorkeeper
+
+_KEEP_ALIVE_SECONDS = 30
+_BACKLOG = 2_048
+
+
+class Listening:
+    def __init__(self, app: Callable[..., Any], *, max_connections: int) -> None:
+        # Its warnings are about requests we refuse ourselves, as many as anyone likes to send.
+        logging.getLogger("uvicorn").addHandler(logging.NullHandler())
+        logging.getLogger("uvicorn").propagate = False
+        self._config = Config(
+            app,
+            http=Connection,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            proxy_headers=False,
+            interface="asgi3",
+            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        )
+        self._config.load()
+        self._state = ServerState()
+        self._doorkeeper = Doorkeeper(max_connections)
+        self._server: asyncio.Server | None = None
+        self.port = 0
+
+    @property
+    def connections(self) -> int:
+        return len(self._doorkeeper)
+
+    @property
+    def is_answering(self) -> bool:
+        return self._doorkeeper.is_answering
+
+    async def open(self, host: str, port: int) -> None:
+        loop = asyncio.get_running_loop()
+
+        def connection() -> Connection:
+            return Connection(self._config, self._state, self._doorkeeper)
+
+        try:
+            self._server = await loop.create_server(connection, host or None, port, backlog=_BACKLOG)
+        except (OSError, OverflowError) as error:
+            what = (
+                "it is in use by another program"
+                if isinstance(error, OSError) and error.errno == 98
+                else error
+            )
+            raise OperatorError(f"cannot listen on {host}:{port}: {what}") from None
+        self.port = _port_of(self._server.sockets)
+        self._doorkeeper.start()
+
+    def stop_accepting(self) -> None:
+        if self._server is not None:
+            self._server.close()
+        self._doorkeeper.close_idle()
+
+    async def close(self) -> None:
+        """All of it, whatever is still under way."""
+        self._doorkeeper.drop_all()
+        self._doorkeeper.stop()
+        tasks = list(self._state.tasks)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=0.5)
+
+
+def _port_of(sockets: Any) -> int:
+    found: socket.socket = next(iter(sockets))
+    return int(found.getsockname()[1])

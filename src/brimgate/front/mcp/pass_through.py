@@ -1,0 +1,205 @@
+"""`/mcp` in front of a server that speaks HTTP itself: its answers as they come, but for what must be rewritten."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Protocol
+
+from brimgate.errors import UpstreamError
+from brimgate.front.http.endpoint import check_content_type, not_allowed
+from brimgate.front.mcp.errors import Refusal, from_refused, no_session, upstream_down
+from brimgate.front.mcp.passed_answers import Answer, Passing, settled
+from brimgate.front.mcp.request import Exchange, Header
+from brimgate.front.mcp.sessions import SESSION_ID
+from brimgate.relay.actions import Action, Note, ToUpstream
+from brimgate.relay.catalog import Catalog
+from brimgate.relay.protocol import message as rpc
+from brimgate.relay.protocol.message import Message
+from brimgate.relay.protocol.versions import Refused, check_envelope, is_modern_header
+from brimgate.relay.session import Session
+
+_MAX_SESSIONS: Final = 10_000
+"""That are remembered; one that was forgotten is looked up again."""
+_GREETINGS: Final = ("initialize", "server/discover")
+_FORWARDED: Final = frozenset((b"accept", b"content-type", b"last-event-id", b"traceparent", b"tracestate"))
+_ANSWERED: Final = frozenset(
+    (b"content-type", SESSION_ID, b"mcp-protocol-version", b"cache-control", b"retry-after", b"allow")
+)
+"""Headers of the server that a client gets to see."""
+_PING: Final = b'{"jsonrpc":"2.0","id":"brimgate-session","method":"ping"}'
+
+
+class Caller(Protocol):
+    """The server, as it is called: what the operator wants it to be told is added there."""
+
+    async def call(self, method: bytes, headers: list[Header], body: bytes | None) -> Answer: ...
+
+
+class Through:
+    def __init__(
+        self,
+        caller: Caller,
+        new_session: Callable[[Catalog, str], Session],
+        note: Callable[[Note], None],
+        *,
+        forwarded: Sequence[str],
+        max_bytes: int,
+    ) -> None:
+        """`forwarded`: headers of the client, besides those of MCP, that the server may see."""
+        self._caller, self._new_session, self._note = caller, new_session, note
+        self._forwarded = _FORWARDED | {name.lower().encode() for name in forwarded}
+        shows_login = b"authorization" in self._forwarded
+        shown = _ANSWERED | {b"www-authenticate"} if shows_login else _ANSWERED
+        self._passing = Passing(note, shown, max_bytes=max_bytes)
+        self._sessions: OrderedDict[tuple[str, bytes], Session] = OrderedDict()
+        self._unproven: set[tuple[str, bytes]] = set()
+        """Sessions that were not opened through us; the server knows whether they are any."""
+        self._catalogs: dict[str, Catalog] = {}
+        self.pending = 0
+        self._listening: set[asyncio.Task[Any]] = set()
+
+    @property
+    def sessions(self) -> int:
+        return len(self._sessions)
+
+    async def handle(self, exchange: Exchange) -> None:
+        """When the client hangs up, so do we: at any moment, also before the server has said a word."""
+        task = asyncio.current_task()
+        if task is None:
+            raise AssertionError("handlers run in tasks")
+        cancel = task.cancel
+        exchange.hangup.then(cancel)
+        try:
+            match exchange.method:
+                case "POST":
+                    await self._post(exchange)
+                case "GET":
+                    self._listening.add(task)
+                    await self._plain(exchange, b"GET")
+                case "DELETE":
+                    await self._plain(exchange, b"DELETE")
+                case _:
+                    raise not_allowed("GET, POST, DELETE")
+        finally:
+            self._listening.discard(task)
+            exchange.hangup.forget(cancel)
+
+    def drain(self) -> None:
+        """Streams that wait for nothing in particular end."""
+        for task in list(self._listening):
+            task.cancel()
+
+    # Requests
+
+    async def _post(self, exchange: Exchange) -> None:
+        check_content_type(exchange)
+        body = await exchange.body()
+        if not body.strip():
+            raise Refusal(400, "the request has no body", code=rpc.PARSE_ERROR)
+        message = rpc.read(body)
+        method, key = (message.method, message.key) if isinstance(message, Message) else ("", b"")
+        session = self._session(exchange)
+        onward: bytes | None = None
+        given: list[Action] = []
+        for action in session.from_client(body):
+            if isinstance(action, ToUpstream):
+                onward = bytes(action.data)
+            else:
+                given.append(action)
+        if given and isinstance(message, Message):
+            await self._check_own(exchange, message)
+        mine = await settled(given, self._note)
+        if onward is None:
+            await (exchange.answer_json(mine[0]) if mine else exchange.answer(202))
+            return
+        is_greeting = method in _GREETINGS
+        counts = bool(key and method)
+        self.pending += counts
+        try:
+            answer = await self._call(b"POST", exchange, onward)
+            if method == "initialize" and answer.status < 300:
+                self._remember(exchange.principal, answer.header(SESSION_ID), session)
+            try:
+                await self._passing.pass_on(exchange, answer, session, key, mine)
+            finally:
+                answer.abort()  # if the client has gone in the middle of it; harmless after the end
+        except UpstreamError as error:
+            session.fail(body, "")
+            raise upstream_down(error, key, is_greeting=is_greeting) from None
+        finally:
+            self.pending -= counts
+
+    async def _plain(self, exchange: Exchange, method: bytes) -> None:
+        """GET and DELETE: the server's to answer."""
+        session = self._session(exchange)
+        try:
+            answer = await self._call(method, exchange, None)
+            if answer.status == 404 or (method == b"DELETE" and answer.status < 300):
+                self._forget(exchange)
+            try:
+                await self._passing.pass_on(exchange, answer, session, b"", [])
+            finally:
+                answer.abort()
+        except UpstreamError as error:
+            raise upstream_down(error, b"", is_greeting=False) from None
+
+    async def _call(self, method: bytes, exchange: Exchange, body: bytes | None) -> Answer:
+        headers = [
+            (name, value)
+            for name, value in exchange.headers
+            if name in self._forwarded or name.startswith(b"mcp-")
+        ]
+        headers.append((b"x-request-id", exchange.request_id))
+        return await self._caller.call(method, headers, body)
+
+    async def _check_own(self, exchange: Exchange, message: Message) -> None:
+        """What we answer ourselves must be asked for as rightly as what the server answers."""
+        if is_modern_header(exchange.header(b"mcp-protocol-version")) or rpc.is_modern(message.params):
+            try:
+                check_envelope(message, exchange.headers)
+            except Refused as refused:
+                raise from_refused(refused, message.key) from None
+            return
+        key = self._key(exchange)
+        if key in self._sessions and key not in self._unproven:
+            return
+        answer = await self._call(b"POST", exchange, _PING)
+        answer.abort()
+        if answer.status == 404:
+            self._forget(exchange)
+            raise no_session(message.key)
+        if answer.status >= 400:
+            raise Refusal(answer.status, "the server does not take this session", key=message.key)
+        self._unproven.discard(key)
+
+    # Sessions
+
+    def _key(self, exchange: Exchange) -> tuple[str, bytes]:
+        return exchange.principal, exchange.header(SESSION_ID)
+
+    def _session(self, exchange: Exchange) -> Session:
+        """That of the client, or one for this exchange alone: where there are no sessions, ids mean nothing beyond."""
+        key = self._key(exchange)
+        if not key[1]:
+            return self._make(exchange.principal)
+        session = self._sessions.get(key)
+        if session is None:
+            session = self._make(exchange.principal)
+            self._remember(*key, session)
+            self._unproven.add(key)
+        self._sessions.move_to_end(key)
+        return session
+
+    def _make(self, principal: str) -> Session:
+        return self._new_session(self._catalogs.setdefault(principal, Catalog()), principal)
+
+    def _remember(self, principal: str, given: bytes, session: Session) -> None:
+        if given:
+            self._sessions[principal, given] = session
+            if len(self._sessions) > _MAX_SESSIONS:
+                oldest, _ = self._sessions.popitem(last=False)
+                self._unproven.discard(oldest)
+
+    def _forget(self, exchange: Exchange) -> None:
+        self._sessions.pop(self._key(exchange), None)
+        self._unproven.discard(self._key(exchange))

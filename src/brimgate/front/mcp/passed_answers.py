@@ -1,0 +1,205 @@
+"""The answers of a server that speaks HTTP itself: passed on as they come, but for what must be rewritten."""
+
+import asyncio
+from codecs import BOM_UTF8
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+from brimgate.errors import UpstreamError
+from brimgate.front.mcp.request import Exchange, Header
+from brimgate.http.sse import EventBuffer, read_event, with_data, write_event
+from brimgate.relay.actions import Action, Note, ToClient, Work
+from brimgate.relay.protocol import message as rpc
+from brimgate.relay.protocol.message import Message
+from brimgate.relay.protocol.versions import is_modern_header
+from brimgate.relay.session import Session
+from brimgate.wire.framing import TooLong
+
+_QUICK_BYTES: Final = 100_000
+_MAX_PAGE_BYTES: Final = 4_096
+"""Of what is no JSON-RPC message: pages of HTML say nothing to a model."""
+
+
+class Answer(Protocol):
+    status: int
+    headers: list[Header]
+
+    def header(self, name: bytes) -> bytes: ...
+    async def next(self) -> bytes: ...
+    async def read(self, max_bytes: int) -> bytes: ...
+    def abort(self) -> None: ...
+
+
+class Passing:
+    def __init__(self, note: Callable[[Note], None], shown: frozenset[bytes], *, max_bytes: int) -> None:
+        """`shown`: headers of the server that a client gets to see."""
+        self._note, self._shown, self._max_bytes = note, shown, max_bytes
+
+    async def pass_on(
+        self, exchange: Exchange, answer: Answer, session: Session, key: bytes, mine: list[bytes]
+    ) -> None:
+        named = answer.header(b"content-type")
+        # One type and no second: clients would go by another than we do.
+        headers = [
+            (name, value)
+            for name, value in answer.headers
+            if name in self._shown and (name != b"content-type" or value is named)
+        ]
+        kind = named.partition(b";")[0].strip().lower()
+        if kind == b"text/event-stream":
+            await self._pass_events(exchange, answer, session, key, mine, headers)
+        elif kind != b"application/json" and answer.status >= 400:
+            await exchange.answer(answer.status, await _beginning(answer), headers)
+        elif kind != b"application/json" and mine:
+            await answer.read(self._max_bytes)
+            await exchange.answer_json(_joined(mine))
+        else:
+            # Whatever it is called: there are clients that do not look.
+            body = await self._read(answer, key)
+            whole = await self._rewritten(body, session) if body.strip() else body
+            if whole is None and key and answer.status < 400:
+                what = f"answered {answer.status} with something that is no message: is its address right?"
+                raise UpstreamError(f"the upstream {what}")
+            whole = body[:_MAX_PAGE_BYTES] if whole is None else whole
+            if mine and not whole.strip():
+                await exchange.answer_json(_joined(mine))
+            else:
+                await exchange.answer(answer.status, _joined([*mine, whole]) if mine else whole, headers)
+
+    async def _read(self, answer: Answer, key: bytes) -> bytes:
+        try:
+            return await answer.read(self._max_bytes)
+        except UpstreamError:
+            answer.abort()
+            raise
+
+    async def _pass_events(
+        self,
+        exchange: Exchange,
+        answer: Answer,
+        session: Session,
+        key: bytes,
+        mine: list[bytes],
+        headers: list[Header],
+    ) -> None:
+        await exchange.begin([*headers, (b"x-accel-buffering", b"no")], answer.status)
+        if mine:
+            await exchange.write(b"".join(write_event(line) for line in mine))
+        buffer = EventBuffer(self._max_bytes)
+        can_resume = False
+        may_resume = not is_modern_header(exchange.header(b"mcp-protocol-version"))
+        try:
+            while chunk := await answer.next():
+                out: list[bytes] = []
+                for raw in buffer.feed(chunk):
+                    if isinstance(raw, TooLong):
+                        await self._break_off(exchange, answer, b"".join(out), key, self._too_large())
+                        return
+                    written, has_id = await self._event(raw, session)
+                    can_resume = can_resume or (has_id and may_resume)
+                    out.append(written)
+                if out:
+                    await exchange.write(b"".join(out))
+        except UpstreamError as error:
+            if can_resume or not key:
+                answer.abort()
+                return  # which cuts the connection: the client comes back for the rest, as it would without us
+            await self._break_off(exchange, answer, b"", key, str(error))
+            return
+        if rest := buffer.rest():
+            # Not whole, but some clients read it all the same.
+            ended = rest + b"\n\n"
+            written, has_id = await self._event(ended, session)
+            can_resume = can_resume or (has_id and may_resume)
+            rest = rest if written is ended else written
+        if key and not can_resume and session.is_waiting_for(key):
+            # Without the rest: what we say would become the end of half an event.
+            await self._break_off(
+                exchange, answer, b"", key, "the upstream ended its answer without the result"
+            )
+            return
+        if rest:
+            await exchange.write(rest)
+        await exchange.end()
+
+    def _too_large(self) -> str:
+        return f"the upstream's answer is larger than max_result_bytes ({self._max_bytes:,}): ask it for less"
+
+    async def _break_off(
+        self, exchange: Exchange, answer: Answer, before: bytes, key: bytes, reason: str
+    ) -> None:
+        answer.abort()
+        self._note(Note("answer_broken_off", {"reason": reason[:200]}, "error"))
+        failure = write_event(rpc.failure(key, rpc.UPSTREAM_GONE, reason)) if key else b""
+        await exchange.write(before + failure)
+        await exchange.end()
+
+    async def _event(self, raw: bytes, session: Session) -> tuple[bytes, bool]:
+        # One of a million lines takes seconds.
+        do = _at_once if len(raw) <= _QUICK_BYTES else asyncio.to_thread
+        event = await do(read_event, raw)
+        if not event.data:
+            return raw, bool(event.id)
+        # By whatever name: there are clients that do not look.
+        data = await self._rewritten(event.data, session)
+        if data is None:
+            data = b" ".join(event.data[:_MAX_PAGE_BYTES].splitlines())
+        return raw if data is event.data else await do(with_data, raw, data), bool(event.id)
+
+    async def _rewritten(self, text: bytes, session: Session) -> bytes | None:
+        """The same object where nothing must change; None of what is large and no message."""
+        bare = text.removeprefix(BOM_UTF8)
+        lines = await settled(session.from_upstream(bare), self._note)
+        if lines and lines[0] is not bare:
+            return lines[0]
+        return text if len(text) <= _MAX_PAGE_BYTES or (lines and _is_message(bare)) else None
+
+
+async def settled(actions: list[Action], note: Callable[[Note], None]) -> list[bytes]:
+    """The messages for the client, all work done; the log is told the rest."""
+    lines: list[bytes] = []
+    for action in actions:
+        if isinstance(action, ToClient):
+            lines.append(action.data if isinstance(action.data, bytes) else bytes(action.data))
+        elif isinstance(action, Note):
+            note(action)
+        elif isinstance(action, Work):
+            lines += await settled(await _done(action), note)
+    return lines
+
+
+async def _done(work: Work) -> list[Action]:
+    if work.is_quick:
+        return work.run()
+    return await asyncio.get_running_loop().run_in_executor(None, work.run)
+
+
+def _joined(answers: list[bytes]) -> bytes:
+    """One batch of several answers, each of which may be a batch."""
+    bare = [answer.strip() for answer in answers]
+    return b"[" + b",".join(one[1:-1] if one[:1] == b"[" else one for one in bare) + b"]"
+
+
+async def _at_once(do: Callable[..., Any], *given: Any) -> Any:
+    return do(*given)
+
+
+def _is_message(text: bytes) -> bool:
+    """Not every JSON is: frameworks have errors of their own."""
+    read = rpc.read_leniently(text) if isinstance(rpc.read(text), rpc.Garbage) else text
+    found = rpc.read(read or b"")
+    messages = [rpc.read(bytes(raw)) for raw in found] if isinstance(found, list) else [found]
+    return all(
+        isinstance(one, Message)
+        and (one.method or one.result is not rpc.NOTHING or bytes(one.error)[:1] == b"{")
+        for one in messages
+    )
+
+
+async def _beginning(answer: Answer) -> bytes:
+    """As much of a page as may tell what went wrong."""
+    out = b""
+    while len(out) < _MAX_PAGE_BYTES and (chunk := await answer.next()):
+        out += chunk
+    answer.abort()
+    return out[:_MAX_PAGE_BYTES]

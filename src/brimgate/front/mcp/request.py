@@ -1,0 +1,179 @@
+"""One HTTP request and its answer, as the handlers see them."""
+
+import asyncio
+import re
+import secrets
+import zlib
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from functools import lru_cache
+from typing import Any, Final
+
+from brimgate.front.mcp.errors import Refusal
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Header = tuple[bytes, bytes]
+
+HANGUP: Final = "brimgate.hangup"
+"""Where the connection leaves what is to be told when it has gone."""
+JSON: Final = (b"content-type", b"application/json")
+_STREAM: Final = (
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),
+)
+_REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._:/+=-]{1,128}")
+
+
+class Hangup:
+    """Tells, once, that the client has gone."""
+
+    __slots__ = ("_callbacks", "is_over")
+
+    def __init__(self) -> None:
+        self._callbacks: list[Callable[[], object]] = []
+        self.is_over = False
+
+    def __call__(self) -> None:
+        self.is_over = True
+        callbacks, self._callbacks = self._callbacks, []
+        for callback in callbacks:
+            callback()
+
+    def then(self, callback: Callable[[], object]) -> None:
+        if self.is_over:
+            callback()
+        else:
+            self._callbacks.append(callback)
+
+    def forget(self, callback: Callable[[], object]) -> None:
+        if callback in self._callbacks:
+            self._callbacks.remove(callback)
+
+
+class Exchange:
+    principal = "local"
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send, *, max_body_bytes: int) -> None:
+        self._scope, self._receive, self._send = scope, receive, send
+        self._max_body_bytes = max_body_bytes
+        self.method: str = scope["method"]
+        self.path: str = scope["path"]
+        self.query: bytes = scope["query_string"]
+        self.headers: list[Header] = scope["headers"]
+        self._first = dict(reversed(self.headers))
+        self.hangup: Hangup = scope.get(HANGUP) or Hangup()
+        self.more_headers: list[Header] = []
+        """Sent with whatever the answer will be."""
+        given = self.header(b"x-request-id")
+        self.request_id = given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8).encode()
+        self.status = 0
+        """Of the answer, once it has begun."""
+
+    def header(self, name: bytes) -> bytes:
+        """The first of this name; empty if there is none."""
+        return self._first.get(name, b"")
+
+    def accepts(self, kind: bytes) -> bool:
+        """Whether the client takes an answer of this media type."""
+        return _accepts(tuple(value for name, value in self.headers if name == b"accept"), kind)
+
+    async def body(self) -> bytes:
+        """All of it, decoded if it is coded; Refusal if it is larger than may be."""
+        length = self.header(b"content-length")
+        if length.isdigit() and int(length) > self._max_body_bytes:
+            raise self._too_large()
+        parts: list[bytes] = []
+        size = 0
+        while True:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                raise asyncio.CancelledError
+            if part := message.get("body", b""):
+                parts.append(part)
+                size += len(part)
+            if size > self._max_body_bytes:
+                raise self._too_large()
+            if not message.get("more_body"):
+                break
+        data = parts[0] if len(parts) == 1 else b"".join(parts)
+        coding = self.header(b"content-encoding").lower()
+        return self._decoded(data, coding) if coding not in (b"", b"identity") else data
+
+    def _too_large(self) -> Refusal:
+        return Refusal(413, f"a request may have {self._max_body_bytes:,} bytes at most (max_body_bytes)")
+
+    def _decoded(self, data: bytes, coding: bytes) -> bytes:
+        if coding not in (b"gzip", b"x-gzip", b"deflate"):
+            raise Refusal(415, "send the request without Content-Encoding, or with gzip")
+        unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)
+        try:
+            out = unpack.decompress(data, self._max_body_bytes + 1)
+        except zlib.error:
+            raise Refusal(400, "the request is not what its Content-Encoding says") from None
+        if len(out) > self._max_body_bytes:
+            raise self._too_large()
+        if not unpack.eof:
+            raise Refusal(400, "the request is not what its Content-Encoding says")
+        return out
+
+    async def hand_to(self, app: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
+        """Let another application answer; what every answer of ours carries is added to its own."""
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                self.status = message["status"]
+                ours = [*self.more_headers, (b"x-request-id", self.request_id)]
+                message = {**message, "headers": [*message.get("headers", ()), *ours]}
+            await self._send(message)
+
+        await app(self._scope, self._receive, send)
+
+    async def answer(
+        self, status: int, body: bytes | bytearray = b"", headers: Iterable[Header] = ()
+    ) -> None:
+        self.status = status
+        length = (b"content-length", b"%d" % len(body))
+        await self._send(
+            {
+                "type": "http.response.start",
+                "status": status,
+                "headers": [*headers, *self.more_headers, length, (b"x-request-id", self.request_id)],
+            }
+        )
+        await self._send({"type": "http.response.body", "body": body})
+
+    async def answer_json(
+        self, body: bytes | bytearray, headers: Iterable[Header] = (), status: int = 200
+    ) -> None:
+        await self.answer(status, body, [JSON, *headers])
+
+    async def refuse(self, refusal: Refusal) -> None:
+        await self.answer_json(refusal.body, refusal.headers, refusal.status)
+
+    async def begin_stream(self, headers: Iterable[Header] = (), status: int = 200) -> None:
+        await self.begin([*_STREAM, *headers], status)
+
+    async def begin(self, headers: Iterable[Header], status: int) -> None:
+        """An answer whose length is not known yet."""
+        self.status = status
+        all_headers = [*headers, *self.more_headers, (b"x-request-id", self.request_id)]
+        await self._send({"type": "http.response.start", "status": status, "headers": all_headers})
+
+    async def write(self, data: bytes, *, is_last: bool = False) -> None:
+        """Comes back when the client has room for more, or has gone."""
+        await self._send({"type": "http.response.body", "body": data, "more_body": not is_last})
+
+    async def end(self) -> None:
+        await self.write(b"", is_last=True)
+
+
+@lru_cache(1_000)
+def _accepts(given: tuple[bytes, ...], kind: bytes) -> bool:
+    text = b",".join(given).lower()
+    wanted = (kind, kind.partition(b"/")[0] + b"/*", b"*/*")
+    return not text or any(
+        part.partition(b";")[0].strip() in wanted and part.rpartition(b";")[2].strip() != b"q=0"
+        for part in text.split(b",")
+    )

@@ -1,0 +1,135 @@
+"""The ASGI application: who may come in, where each path leads, and what becomes of errors."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+
+from brimgate.errors import UpstreamError
+from brimgate.front.http.endpoint import not_allowed
+from brimgate.front.mcp.errors import INTERNAL_ERROR, Refusal, upstream_down
+from brimgate.front.mcp.request import JSON, Exchange, Receive, Scope, Send
+from brimgate.guard.origin import OriginRules
+
+Handler = Callable[[Exchange], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+Report = Callable[[str, dict[str, object], str], None]
+"""Who is told of requests and errors: event, fields, level."""
+
+_CORS_HEADERS: Final = (
+    b"content-type, accept, authorization, last-event-id, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, "
+    b"x-request-id"
+)
+_EXPOSED: Final = b"mcp-session-id, mcp-protocol-version, x-request-id, www-authenticate"
+
+
+class Router:
+    def __init__(
+        self,
+        routes: Mapping[str, Handler],
+        report: Report,
+        *,
+        origins: OriginRules,
+        max_body_bytes: int,
+        mounted: "Mapping[str, Application] | None" = None,
+    ) -> None:
+        """`mounted`: applications of their own, by the beginning of the paths that lead there."""
+        self._mounted = mounted or {}
+        self.origins = origins
+        self.max_body_bytes = max_body_bytes
+        self.tells_requests = False
+        self._routes = routes
+        self._report = report
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        exchange = Exchange(scope, receive, send, max_body_bytes=self.max_body_bytes)
+        began = time.perf_counter()
+        try:
+            await self._handle(exchange)
+        except Refusal as refusal:
+            await self._refuse(exchange, refusal)
+        except UpstreamError as error:
+            await self._refuse(exchange, upstream_down(error, b"", is_greeting=False))
+        except asyncio.CancelledError:
+            if not exchange.hangup.is_over:
+                raise
+        except Exception as error:  # noqa: BLE001  # one request must not cost the others theirs
+            self._report(
+                "internal_error", self._fields(exchange, began) | {"error": repr(error)[:200]}, "error"
+            )
+            text = f"Brimgate failed on this request; its log says why, at {exchange.request_id.decode()}"
+            await self._refuse(exchange, Refusal(500, text, code=INTERNAL_ERROR))
+        if self.tells_requests:
+            self._report("request", self._fields(exchange, began), "debug")
+
+    async def _handle(self, exchange: Exchange) -> None:
+        # The path as it was decoded, and nothing else: what two readers could read differently decides nothing.
+        if not self.origins.allows_host(exchange.header(b"host")):
+            raise Refusal(421, "this is not a name we answer to (server.allowed_hosts)")
+        origin = exchange.header(b"origin")
+        if not all(self.origins.allows_origin(one) for name, one in exchange.headers if name == b"origin"):
+            raise Refusal(403, "pages of this origin may not call (server.allowed_origins)")
+        if origin:
+            exchange.more_headers += [
+                (b"access-control-allow-origin", origin),
+                (b"access-control-expose-headers", _EXPOSED),
+                (b"vary", b"origin"),
+            ]
+        if exchange.method == "OPTIONS" and origin:
+            await exchange.answer(
+                204,
+                headers=[
+                    (b"access-control-allow-methods", b"GET, POST, DELETE"),
+                    (b"access-control-allow-headers", _asked_headers(exchange)),
+                    (b"access-control-max-age", b"600"),
+                ],
+            )
+            return
+        handler = self._routes.get(exchange.path)
+        if handler is not None:
+            await handler(exchange)
+            return
+        for beginning, app in self._mounted.items():
+            if exchange.path == beginning or exchange.path.startswith(beginning + "/"):
+                await exchange.hand_to(app)
+                return
+        there = ", ".join(sorted({*self._routes, *self._mounted}))
+        raise Refusal(404, f"there is nothing here; there is {there}")
+
+    async def _refuse(self, exchange: Exchange, refusal: Refusal) -> None:
+        if not exchange.status and not exchange.hangup.is_over:
+            await exchange.refuse(refusal)
+        # Where the answer has begun, coming back without its end cuts the connection: the client sees that it is not whole.
+
+    def _fields(self, exchange: Exchange, began: float) -> dict[str, object]:
+        return {
+            "method": exchange.method,
+            "path": exchange.path[:200],
+            "status": exchange.status,
+            "ms": round((time.perf_counter() - began) * 1_000, 1),
+            "request": exchange.request_id.decode(),
+        }
+
+
+def _asked_headers(exchange: Exchange) -> bytes:
+    """What a page may send: what we know of, and the parameters it repeats in headers."""
+    asked = exchange.header(b"access-control-request-headers").lower()
+    params = [name.strip() for name in asked.split(b",") if name.strip().startswith(b"mcp-param-")]
+    return b", ".join([_CORS_HEADERS, *params])
+
+
+def only(method: str, handler: Handler) -> Handler:
+    """A handler that takes one method; HEAD is GET without its body."""
+
+    async def handle(exchange: Exchange) -> None:
+        if exchange.method != method and (method, exchange.method) != ("GET", "HEAD"):
+            raise not_allowed(method)
+        await handler(exchange)
+
+    return handle
+
+
+async def answer_document(exchange: Exchange, document: bytes, status: int = 200) -> None:
+    await exchange.answer(status, document, [JSON, (b"cache-control", b"no-store")])

@@ -1,0 +1,220 @@
+"""Sessions of clients that shake hands (2024-11-05 to 2025-11-25), over Streamable HTTP, each with a server of its own."""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+
+import msgspec
+
+from brimgate.front.http.conversation import Converse, Timing, messages_of, wait_for_room
+from brimgate.front.mcp.client_session import GRACE_SECONDS, HttpSession
+from brimgate.front.mcp.errors import Refusal, no_session, not_modern, too_many, upstream_down
+from brimgate.front.mcp.event_stream import EventStream
+from brimgate.front.mcp.request import Exchange, Header
+from brimgate.relay.protocol import message as rpc
+from brimgate.relay.protocol.message import Message
+from brimgate.relay.protocol.versions import ASSUMED_VERSION, PRIMED_SINCE, is_modern_header
+
+SESSION_ID: Final = b"mcp-session-id"
+_HOLD_SECONDS: Final = 0.02
+"""An answer that comes within this goes out in one piece with the headers."""
+
+
+class HandshakeSessions:
+    """The endpoint: POST, GET and DELETE of clients that shake hands."""
+
+    def __init__(self, converse: Converse, timing: Callable[[], Timing]) -> None:
+        self._converse, self._timing = converse, timing
+        self._sessions: dict[bytes, HttpSession] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+        self.created = 0
+        self.trouble = ""
+        """Why the last handshake failed, if it did."""
+        self.is_draining = False
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    @property
+    def pending(self) -> int:
+        """Calls that wait for their answers."""
+        return sum(session.pending for session in self._sessions.values())
+
+    async def post(self, exchange: Exchange, body: bytes, message: "Message | list[msgspec.Raw]") -> None:
+        """`body`: on one line."""
+        if isinstance(message, Message) and _greets(message) and not exchange.header(SESSION_ID):
+            await self._initialize(exchange, body, message)
+            return
+        messages = [message] if isinstance(message, Message) else list(messages_of(message))
+        requests = [one for one in messages if one.is_request]
+        session = self.find(exchange, requests[0].key if requests else b"")
+        session.note_use()
+        if session.link.is_full:
+            await wait_for_room(session.link, exchange, requests[0].key if requests else b"")
+        for one in messages:
+            session.note_cancellation(one)
+        if not requests:
+            session.link.from_client(body)
+            await exchange.answer(202, headers=[(SESSION_ID, session.id)])
+            return
+        if any(_greets(one) for one in requests):
+            raise Refusal(400, "the session is initialized already", key=requests[0].key)
+        version = exchange.header(b"mcp-protocol-version").decode("latin-1") or ASSUMED_VERSION
+        streams = self._streams(exchange)
+        stream = session.ask(requests, body, primed=version >= PRIMED_SINCE, streams=streams)
+        is_batch = isinstance(message, list)
+        await self._respond(exchange, session, stream, requests[0].key, streams=streams, is_batch=is_batch)
+
+    def _streams(self, exchange: Exchange) -> bool:
+        """Whether the answer goes out as a stream of events."""
+        takes_json = exchange.accepts(b"application/json")
+        if self._timing().json_response and takes_json:
+            return False
+        if exchange.accepts(b"text/event-stream"):
+            return True
+        if takes_json:
+            return False
+        raise Refusal(406, "Accept must name application/json or text/event-stream")
+
+    async def _respond(
+        self,
+        exchange: Exchange,
+        session: HttpSession,
+        stream: EventStream,
+        key: bytes,
+        *,
+        streams: bool,
+        is_batch: bool,
+    ) -> None:
+        """`key`: for the error that is the answer of a session which ends before."""
+        session.begin_response()
+        is_whole = False
+        headers: list[Header] = [(SESSION_ID, session.id)]
+        try:
+            if streams:
+                await stream.settle(_HOLD_SECONDS)
+                is_whole = await stream.carry(exchange, headers)
+            else:
+                is_whole = await stream.whole(exchange)
+                if is_whole:
+                    await exchange.answer_json(stream.document(is_batch=is_batch), headers)
+                elif not exchange.hangup.is_over:
+                    raise no_session(key)
+        finally:
+            session.end_response(was_cut=not is_whole)
+
+    async def _initialize(self, exchange: Exchange, body: bytes, message: Message) -> None:
+        if is_modern_header(exchange.header(b"mcp-protocol-version")):
+            raise not_modern(message.key)
+        streams = self._streams(exchange)
+        if self.is_draining:
+            raise too_many("no more sessions can be opened: Brimgate is about to end", message.key)
+        try:
+            session = HttpSession(exchange.principal, self._converse)
+        except Refusal as full:
+            full.key = message.key
+            raise
+        session.begin_response()
+        self._sessions[session.id] = session
+        self.created += 1
+        is_established = False
+        try:
+            await session.link.start()
+            if not session.link.is_up:
+                raise self._down(session, message.key)
+            wanted = _text(rpc.member(message.params, "protocolVersion"))
+            stream = session.ask([message], body, primed=wanted >= PRIMED_SINCE, streams=streams)
+            if not await stream.whole(exchange):
+                return
+            if stream.is_stopgap:
+                raise self._down(session, message.key)
+            self.trouble = ""
+            document = stream.document(is_batch=False)
+            answer = rpc.read(document)
+            is_established = isinstance(answer, Message) and not answer.has_error
+            headers: list[Header] = [(SESSION_ID, session.id)] if is_established else []
+            if streams:
+                await stream.carry(exchange, headers)
+            else:
+                await exchange.answer_json(document, headers)
+        finally:
+            session.end_response(was_cut=False)
+            if not is_established:
+                self.close(session)
+
+    def _down(self, session: HttpSession, key: bytes) -> Refusal:
+        self.trouble = session.link.trouble
+        return upstream_down(self.trouble, key, is_greeting=True)
+
+    async def get(self, exchange: Exchange) -> None:
+        session = self.find(exchange)
+        if not exchange.accepts(b"text/event-stream"):
+            raise Refusal(406, "Accept must name text/event-stream")
+        stream, after = session.standalone, None
+        if event_id := exchange.header(b"last-event-id"):
+            found = session.stream_of(event_id)
+            if found is None:
+                raise Refusal(400, "nothing is kept of the stream with this Last-Event-ID")
+            stream, after = found
+        elif stream.has_reader:
+            raise Refusal(409, "the session has a stream already")
+        session.begin_response()
+        is_whole = False
+        try:
+            is_whole = await stream.carry(exchange, [(SESSION_ID, session.id)], after)
+        finally:
+            session.end_response(was_cut=not is_whole)
+
+    async def delete(self, exchange: Exchange) -> None:
+        self.close(self.find(exchange))
+        await exchange.answer(200)
+
+    def find(self, exchange: Exchange, key: bytes = b"") -> HttpSession:
+        """`key`: of the request that asks, for the error it may get."""
+        given = exchange.header(SESSION_ID)
+        if not given:
+            raise Refusal(400, "the header Mcp-Session-Id is missing: begin with initialize", key=key)
+        session = self._sessions.get(given)
+        if session is None or session.principal != exchange.principal:
+            raise no_session(key)
+        return session
+
+    def close(self, session: HttpSession, grace_seconds: float = GRACE_SECONDS) -> None:
+        if self._sessions.pop(session.id, None) is not None:
+            self.end_later(session.end(grace_seconds))
+
+    def end_later(self, ending: Coroutine[Any, Any, None]) -> None:
+        """Nobody waits for it, but for our own end."""
+        task = asyncio.get_running_loop().create_task(ending)
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+    def sweep(self) -> None:
+        now, timing = time.monotonic(), self._timing()
+        for session in list(self._sessions.values()):
+            if session.is_over(now, timing):
+                self.close(session)
+            else:
+                session.refresh(now, timing)
+
+    def drain(self) -> None:
+        """No new sessions; streams that wait for nothing in particular end."""
+        self.is_draining = True
+        for session in self._sessions.values():
+            session.standalone.finish()
+
+    async def end(self) -> None:
+        for session in list(self._sessions.values()):
+            self.close(session, 0.0)
+        if self._ending:
+            await asyncio.wait(set(self._ending))
+
+
+def _greets(message: Message) -> bool:
+    return message.is_request and message.method == "initialize"
+
+
+def _text(raw: msgspec.Raw) -> str:
+    """What a JSON string says; empty if it is none."""
+    return rpc.text_of(bytes(raw)).decode("utf-8", "replace") if bytes(raw)[:1] == b'"' else ""

@@ -1,0 +1,136 @@
+"""One request's answer, brought within its budget: where the pure shapes meet what is held."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from brimgate.engine.cursor import Binding
+from brimgate.engine.document import Position
+from brimgate.engine.fields import ALL
+from brimgate.engine.filling import EVERYTHING, Filling
+from brimgate.engine.policy import Policy
+from brimgate.engine.query import Request
+from brimgate.engine.replies.rest import budget_of, last_resort, read_on, rest_policy, shape
+from brimgate.engine.replies.rest_frame import Scene
+from brimgate.engine.rules import ToolRule
+from brimgate.engine.view import View
+from brimgate.errors import ClientError
+from brimgate.front.rest.body import Shaped
+from brimgate.front.rest.openapi import is_openapi, with_parameters
+from brimgate.front.rest.parameters import Asked, ParameterNames
+from brimgate.hold.protection import Holding, Protection
+
+_log: Final = logging.getLogger("brimgate.rest")
+UNTOUCHED: Final = "untouched"
+_OPENAPI_NAMES: Final = ("openapi.json", "swagger.json", "openapi")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What is known of a request before it is answered."""
+
+    protection: Protection
+    rule: ToolRule
+    rules: Callable[[str], ToolRule]
+    path: str
+    endpoint: str
+    method: str
+    asked: Asked
+    binding: Binding
+    now: float
+    names: ParameterNames
+    template: str
+
+    @property
+    def is_safe(self) -> bool:
+        return self.method in ("GET", "HEAD")
+
+    def _scene(self, held: Holding, policy: Policy, *, is_repeatable: bool) -> Scene:
+        return Scene(held.source, policy, held.issue, self.endpoint, self.names, self.template, is_repeatable)
+
+    def bound(
+        self, data: bytes, filling: Filling | None, *, is_error: bool, is_text: bool
+    ) -> tuple[Shaped, int]:
+        """What goes out for a body, and how many tokens the body has."""
+        policy = rest_policy(self.rule.policy, is_error=is_error)
+        held = replace(self.protection, policy=policy).hold(data, self.binding, self.now, filling)
+        repeatable = self.is_safe and not is_error and not self.asked.others
+        scene = self._scene(held, policy, is_repeatable=repeatable)
+        if is_text:
+            scene = replace(scene, source=held.source.as_text)
+        request = Request() if is_error else self.asked.request
+        shaped = self._shaped(scene, request, is_error=is_error)
+        # Lines are cheap to find: no reason to weigh all of the text as exactly as for its chunks.
+        tokens = policy.estimator.table(data) if request.lines else scene.source.tokens(policy.estimator)
+        return shaped, tokens
+
+    def _shaped(self, scene: Scene, request: Request, *, is_error: bool) -> Shaped:
+        try:
+            try:
+                shaped = (None if is_error else self._openapi(scene)) or shape(scene, request)
+            except ClientError:
+                if self.is_safe:
+                    raise
+                # What it asked for has been done: a wish about the answer that cannot be met does not undo it.
+                request = Request()
+                shaped = shape(scene, request)
+        except ClientError:
+            raise
+        except Exception:  # noqa: BLE001  # whatever we got wrong, the answer stays bounded and within reach
+            _log.warning("an answer of %r is sent as plain text", self.path, exc_info=True)
+            return last_resort(scene)
+        if shaped is not None:
+            return shaped
+        data = scene.source.data
+        tokens = scene.policy.estimator.ceiling(data)
+        return Shaped(data, UNTOUCHED, tokens, budget_of(scene, request))
+
+    def _openapi(self, scene: Scene) -> Shaped | None:
+        """Only where such a document is looked for: anything could say of itself that it is one."""
+        is_looked_for = self.is_safe and self.path.rpartition("/")[2] in _OPENAPI_NAMES
+        if not is_looked_for or not is_openapi(scene.source):
+            return None
+        data, policy = scene.source.data, scene.policy
+        changed = with_parameters(data, self.names, self._max_limit)
+        tokens = policy.estimator.count(changed or data)
+        return Shaped(changed or data, "openapi" if changed else UNTOUCHED, tokens, policy.hard_cap)
+
+    def _max_limit(self, path: str) -> int | None:
+        rule = self.rules(path)
+        return rule.policy.max_page_size if rule.enabled else None
+
+    # From a cursor
+
+    def opened(self) -> tuple[Protection, Holding, View, Position]:
+        protection = replace(self.protection, policy=rest_policy(self.rule.policy))
+        return protection, *protection.opened(self.asked.cursor, self.binding, self.now)
+
+    def read(self) -> tuple[Shaped, int]:
+        protection, held, view, position = self.opened()
+        policy = protection.policy
+        scene = self._scene(held, policy, is_repeatable=False)
+        try:
+            shaped = read_on(scene, view, position, self.asked.request)
+        except ClientError:
+            raise
+        except Exception:  # noqa: BLE001  # as above
+            _log.warning("what is held of %r is sent as plain text", self.path, exc_info=True)
+            shaped = last_resort(scene)
+        return shaped, held.source.tokens(policy.estimator)
+
+    def filling(self) -> Filling | None:
+        return self.protection.filling(self.asked.cursor, self.binding, self.now)
+
+    def items_needed(self, filling: Filling) -> int:
+        """How many items of a list that goes on upstream an answer needs: one more than it shows tells that it goes on."""
+        request, limit = self.asked.request, self.asked.request.limit
+        if not self.asked.cursor:
+            wants_all = not self.rule.policy.pagination or (ALL in request.fields and not limit)
+            return EVERYTHING if wants_all else (limit or self.rule.policy.page_size) + 1
+        _, held, view, position = self.opened()
+        if request.path is None and view.scope == "focus":
+            return position.node + (limit or view.limit or self.rule.policy.page_size) + 1
+        pointer, path = held.source.focus.pointer + "/", request.path or ""
+        index = path.removeprefix(pointer).partition("/")[0] if path.startswith(pointer) else ""
+        return int(index) + 1 if index.isdecimal() and len(index) < 10 else EVERYTHING

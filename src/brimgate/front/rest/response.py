@@ -1,0 +1,144 @@
+"""The answer of an application on its way out: collected where it is ours to bound, passed on at once where it is not."""
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, Final, NamedTuple
+
+from brimgate.front.rest.errors import TOO_LARGE, Failure
+from brimgate.front.rest.headers import Header, header, without_body
+from brimgate.front.rest.media import Media, has_body, media_of
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+_ASIDE: Final = ("http.response.push", "http.response.early_hint", "http.response.debug")
+BYPASSES: Final = ("http.response.pathsend", "http.response.zerocopysend", "http.response.trailers")
+"""Ways to send that would go past us; an application that is not offered them uses plain bodies."""
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: list[Header]
+    media: Media
+    raw: bytes
+    """As it came, encoded or not."""
+
+
+class Stopped(OSError):
+    """Raised into an application that sends more than is taken, as a server does when the client has gone."""
+
+
+class Answering:
+    """Stands in for `send` and `receive` of one request."""
+
+    def __init__(
+        self,
+        send: Send,
+        receive: Receive,
+        finish: Callable[[Answer], Awaitable[None]],
+        max_bytes: int,
+        *,
+        is_head: bool,
+    ) -> None:
+        self._send = send
+        self._receive = receive
+        self._finish = finish
+        self._max_bytes = max_bytes
+        self._is_head = is_head
+        self._held: Answer | None = None
+        self._body = bytearray()
+        self._is_passing = False
+        self.is_stopped = False
+
+    async def receive(self) -> Message:
+        return {"type": "http.disconnect"} if self.is_stopped else await self._receive()
+
+    async def send(self, message: Message) -> None:
+        if self.is_stopped:
+            raise Stopped
+        if message["type"] == "http.response.start":
+            await self._begin(message)
+        elif self._is_passing:
+            await self._send({**message, "body": b""} if self._is_head and "body" in message else message)
+        elif message["type"] == "http.response.body":
+            await self._collect(message)
+        elif message["type"] in _ASIDE:
+            await self._send(message)
+
+    async def _begin(self, message: Message) -> None:
+        status: int = message["status"]
+        headers: list[Header] = [(bytes(key), bytes(value)) for key, value in message.get("headers", ())]
+        media = media_of(header(headers, b"content-type"))
+        if not media.is_protectable or not has_body(status) or self._is_head:
+            self._is_passing = True
+            if self._is_head and media.is_protectable and has_body(status):
+                message = {**message, "headers": without_body(headers)}
+            await self._send(message)
+            return
+        self._held = Answer(status, headers, media, b"")
+        length = header(headers, b"content-length") or b""
+        if length.isdigit() and int(length) > self._max_bytes:
+            await self._stop()
+
+    async def _collect(self, message: Message) -> None:
+        if self._held is None:  # before the start or after the end: the server says what it says to that
+            await self._send(message)
+            return
+        self._body += message.get("body", b"")
+        if len(self._body) > self._max_bytes:
+            await self._stop()
+        elif not message.get("more_body", False):
+            held, self._held = self._held, None
+            body, self._body = bytes(self._body), bytearray()
+            await self._finish(held._replace(raw=body))
+
+    async def _stop(self) -> None:
+        self.is_stopped = True
+        self._body.clear()
+        await send_failure(self._send, TOO_LARGE)
+        raise Stopped
+
+
+class Completing:
+    """For an answer that goes out as it is, but is only the beginning of one: told when its body comes."""
+
+    def __init__(self, send: Send, complete: Callable[[], Awaitable[bytes | Failure | None]]) -> None:
+        self._send = send
+        self._complete = complete
+        self._start: Message | None = None
+        self._is_done = False
+
+    async def send(self, message: Message) -> None:
+        if self._is_done:
+            return
+        if message["type"] == "http.response.start":
+            media = media_of(header(message.get("headers", ()), b"content-type"))
+            if media.is_protectable:
+                self._start = message
+                return
+        elif self._start is not None:
+            start, self._start = self._start, None
+            whole = await self._complete()
+            self._is_done = whole is not None
+            if isinstance(whole, Failure):
+                await send_failure(self._send, whole)
+                return
+            if whole is not None:
+                gone = (b"content-length", b"content-encoding", b"etag", b"transfer-encoding")
+                kept = [pair for pair in start.get("headers", ()) if pair[0].lower() not in gone]
+                length = (b"content-length", b"%d" % len(whole))
+                await send_body(self._send, start["status"], [*kept, length], whole)
+                return
+            await self._send(start)
+        await self._send(message)
+
+
+async def send_body(send: Send, status: int, headers: list[Header], body: bytes) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def send_failure(send: Send, failure: Failure, *, is_head: bool = False) -> None:
+    await send_body(send, failure.status, failure.headers, b"" if is_head else failure.body)

@@ -1,0 +1,32 @@
+"""Where one process holds what it holds back."""
+
+from collections.abc import Callable
+from functools import cache
+from threading import Lock
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from brimgate.hold.protection import Protection
+
+
+def process_protection(max_result_bytes: int = 0) -> "Callable[[], Protection]":
+    """The engine for one process, loaded when the first answer needs it: most sessions never do."""
+    lock = Lock()
+
+    @cache
+    def make() -> "Protection":
+        from brimgate.engine.policy import Policy
+        from brimgate.hold.protection import Protection, process_ring
+        from brimgate.hold.stores import Bounds, MemoryStore
+
+        usual = Bounds()
+        # Whatever may come in one answer must find room.
+        most = max(usual.per_principal_bytes, max_result_bytes)
+        bounds = Bounds(most, max(usual.total_bytes, most))
+        return Protection(Policy(), process_ring(), MemoryStore(bounds))
+
+    def protection() -> "Protection":
+        with lock:  # two threads that need it first at once must not get two
+            return make()
+
+    return protection

@@ -1,0 +1,229 @@
+"""The engine with a memory: what it holds back goes into a store, and cursors lead there."""
+
+import os
+import secrets
+from base64 import b64decode
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from brimgate.engine.cursor import Binding, Cursor, KeyRing, check_key, peek
+from brimgate.engine.document import Position, Source
+from brimgate.engine.filling import Filling, Look, items_needed
+from brimgate.engine.gate import Gate
+from brimgate.engine.policy import Policy
+from brimgate.engine.query import Request
+from brimgate.engine.replies.reply import Reply
+from brimgate.engine.view import FOCUS, WHOLE, View
+from brimgate.engine.wording import Wording
+from brimgate.errors import CursorError, OperatorError
+from brimgate.hold.live_lists import Fillings
+from brimgate.hold.stores import SnapshotStore
+from brimgate.platform import create_private, is_private, make_private_dir
+
+KEY_VARIABLE: Final = "BRIMGATE_CURSOR_KEY"
+DEFAULT_TTL_SECONDS: Final = 600
+_TOOL: Final = b"\0tool"
+"""Key under which the name of the tool stands beside its snapshot; keys of views have four bytes."""
+_NAMED_VIEWS: Final = {b"": WHOLE, FOCUS.key(): FOCUS}
+
+
+@dataclass(frozen=True)
+class Protection:
+    """Holds what the engine holds back, and reads on from a cursor."""
+
+    policy: Policy
+    ring: KeyRing
+    store: SnapshotStore
+    ttl_seconds: int = DEFAULT_TTL_SECONDS
+    fillings: Fillings = field(default_factory=Fillings)
+
+    def protect(
+        self,
+        data: bytes,
+        binding: Binding,
+        now: float,
+        wording: Wording | None = None,
+        filling: Filling | None = None,
+    ) -> Reply | None:
+        """The bounded first reply to an answer; None when it fits and goes out as it is."""
+        held = self.hold(data, binding, now, filling)
+        source = held.source
+        if source.is_beginning:
+            wording = None  # a pack words whole answers
+        try:
+            return Gate(source, self.policy, held.issue, wording=wording).first()
+        except Exception:  # noqa: BLE001  # whatever we got wrong, the answer stays bounded and within reach
+            return self._last_resort(source, held)
+
+    def _last_resort(self, source: Source, held: "Holding") -> Reply | None:
+        """The answer as plain text in chunks: no judgement about what it is, and so none that can fail."""
+        plain = replace(self.policy, highlights=False)
+        reply = Gate(
+            source.as_text, plain, lambda view, at: held.issue(replace(view, scope="text"), at)
+        ).first()
+        return reply and replace(reply, record=reply.record | {"degraded": True})
+
+    def holding(
+        self, binding: Binding, now: float, wording: Wording | None = None
+    ) -> "Callable[[bytes, Policy], Reply | None]":
+        """`protect` for one caller and tool, within whatever policy an answer needs."""
+        return lambda data, policy: replace(self, policy=policy).protect(data, binding, now, wording)
+
+    def hold(self, data: bytes, binding: Binding, now: float, filling: Filling | None = None) -> "Holding":
+        """`filling`: where the answer's list goes on upstream; more of it may have come meanwhile."""
+        look = filling.look() if filling is not None else None
+        if filling is None or look is None or look.is_complete:
+            return Holding(self, binding, Source(data if look is None else look.data), now)
+        snapshot = secrets.token_bytes(8)  # another answer may begin with the same items, and go on otherwise
+        held = Holding(self, binding, _source_of(filling, look), now, snapshot)
+        self.fillings.add(binding.principal, snapshot, filling, now, now + self.ttl_seconds)
+        return held
+
+    def select(self, data: bytes, binding: Binding, request: Request, now: float) -> Reply:
+        """A reply to a request about an answer that is not held yet."""
+        held = self.hold(data, binding, now)
+        return Gate(held.source, self.policy, held.issue).read(FOCUS, Position(0), request)
+
+    def read(
+        self,
+        cursor_text: str,
+        binding: Binding,
+        request: Request,
+        now: float,
+        wording: Wording | None = None,
+    ) -> Reply:
+        held, view, position = self.opened(cursor_text, binding, now)
+        return Gate(held.source, self.policy, held.issue, wording=wording).read(view, position, request)
+
+    def opened(self, cursor_text: str, binding: Binding, now: float) -> "tuple[Holding, View, Position]":
+        """What a cursor leads to: a held answer, how it is looked at, and where to go on."""
+        cursor, source = self._held(cursor_text, binding, now)
+        view = self._view(cursor, binding)
+        return Holding(self, binding, source, now, cursor.snapshot), view, cursor.position
+
+    def filling(self, cursor_text: str, binding: Binding, now: float) -> Filling | None:
+        """What is still being filled of the answer that a cursor leads to; None if all of it is here."""
+        cursor = self.ring.unseal(cursor_text, binding, int(now // 60))
+        found = self.fillings.of(binding.principal, cursor.snapshot, now)
+        return None if found is None or found.is_complete else found
+
+    async def fill(self, cursor_text: str, binding: Binding, request: Request, now: float) -> None:
+        """Have as much of an answer here as a reading of it needs. UpstreamError if that cannot be had."""
+        filling = self.filling(cursor_text, binding, now)
+        if filling is not None:
+            held, view, position = self.opened(cursor_text, binding, now)
+            limit = request.limit or view.limit or self.policy.page_size
+            await filling.reach(items_needed(held.source, view, position, request, limit))
+
+    def section(self, cursor_text: str, binding: Binding, path: str, now: float) -> bytes:
+        """What a path leads to in a held answer, as it was sent."""
+        source = self._held(cursor_text, binding, now)[1]
+        return source.raw(source.resolve(path))
+
+    def _held(self, cursor_text: str, binding: Binding, now: float) -> tuple[Cursor, Source]:
+        cursor = self.ring.unseal(cursor_text, binding, int(now // 60))
+        source = self.store.get(binding.principal, cursor.snapshot, int(now // 60))
+        if source is None:
+            raise CursorError
+        filling = self.fillings.of(binding.principal, cursor.snapshot, now)
+        if filling is None and source.is_beginning:
+            raise CursorError  # what it was the beginning of is held no more
+        look = filling.look() if filling is not None else None
+        if filling is not None and look is not None and len(look.data) != len(source.data):
+            source = _source_of(filling, look)
+            self.store.grow(binding.principal, cursor.snapshot, source)
+        return cursor, source
+
+    def owner(self, cursor_text: str, principal: str, upstream: str) -> Binding:
+        """Whose a cursor must be for `read` to take it: the tool stands beside what it answered."""
+        snapshot = peek(cursor_text).snapshot
+        tool = self.store.get_view(principal, snapshot, _TOOL)
+        if tool is None:
+            raise CursorError
+        return Binding(principal, upstream, tool.decode())
+
+    def _view(self, cursor: Cursor, binding: Binding) -> View:
+        if cursor.view in _NAMED_VIEWS:
+            return _NAMED_VIEWS[cursor.view]
+        packed = self.store.get_view(binding.principal, cursor.snapshot, cursor.view)
+        if packed is None:
+            raise CursorError
+        return View.unpack(packed)
+
+
+def _source_of(filling: Filling, look: Look) -> Source:
+    expected = 0 if look.is_complete else look.total
+    return Source(look.data, expected=expected, growing=filling.pointer, has_end=look.is_total_known)
+
+
+class Holding:
+    """One answer on its way into the store; it gets there with its first cursor."""
+
+    def __init__(
+        self, protection: Protection, binding: Binding, source: Source, now: float, snapshot: bytes = b""
+    ) -> None:
+        self._protection = protection
+        self._binding = binding
+        self.source = source
+        self._now = now
+        self._snapshot = snapshot
+
+    def issue(self, view: View, position: Position) -> str:
+        protection, principal = self._protection, self._binding.principal
+        # Rounded up to the minute: a cursor lives at least its time, and its text changes once a minute only.
+        expires = int(-(-(self._now + protection.ttl_seconds) // 60))
+        if not self._snapshot:
+            self._snapshot = protection.ring.snapshot_id(self.source.data, self._binding)
+        protection.store.put(principal, self._snapshot, self.source, expires, int(self._now // 60))
+        protection.store.put_view(principal, self._snapshot, _TOOL, self._binding.tool.encode())
+        view = self._with_choices(view)
+        key = b"" if view == WHOLE else view.key()
+        if key not in _NAMED_VIEWS:
+            protection.store.put_view(principal, self._snapshot, key, view.pack())
+        return protection.ring.seal(Cursor(self._snapshot, expires, position, key), self._binding)
+
+    def _with_choices(self, view: View) -> View:
+        """The form and page size an answer began with go on with its cursors."""
+        policy, usual = self._protection.policy, Policy()
+        form = view.form or ("" if policy.form == usual.form else policy.form)
+        limit = view.limit or (0 if policy.page_size == usual.page_size else policy.page_size)
+        return replace(view, form=form, limit=limit)
+
+
+def ring_from_environment() -> KeyRing | None:
+    """The keys given by BRIMGATE_CURSOR_KEY (base64, comma separated, the first seals), if any."""
+    text = os.environ.get(KEY_VARIABLE, "").strip()
+    if not text:
+        return None
+    try:
+        return KeyRing(*(b64decode(part, validate=True) for part in text.replace(",", " ").split()))
+    except ValueError:
+        raise OperatorError(
+            f"{KEY_VARIABLE} must be base64, such as the output of: openssl rand -base64 32"
+        ) from None
+
+
+def process_ring() -> KeyRing:
+    """Keys for one process: its cursors die with it, unless the environment gives keys to share."""
+    return ring_from_environment() or KeyRing(secrets.token_bytes(32))
+
+
+def ring_beside(folder: Path) -> KeyRing:
+    """Keys that outlive the process, in a file beside the file store."""
+    given = ring_from_environment()
+    if given is not None:
+        return given
+    home = folder / "keys"
+    make_private_dir(home)
+    path = home / "cursor.key"
+    if not path.exists():
+        create_private(path, secrets.token_bytes(32))
+    if not path.is_file():
+        raise OperatorError(f"{path} should be the file with the cursor key, and is not a file")
+    if not is_private(path):
+        raise OperatorError(f"{path} can be read by others: chmod 600 {path}")
+    key = path.read_bytes()
+    check_key(key)
+    return KeyRing(key)

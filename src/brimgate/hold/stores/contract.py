@@ -1,0 +1,48 @@
+"""What every store promises.
+
+- Everything is keyed by the principal: nobody can name another's snapshot.
+- A snapshot lives until it expires or is evicted; then it is gone, and looking it up gives None.
+- The bounds hold after every call: what was used longest ago goes first.
+- The clock is an argument.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from brimgate.engine.document import Source
+
+MIB: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    per_principal_bytes: int = 256 * MIB
+    total_bytes: int = 1024 * MIB
+
+    def __post_init__(self) -> None:
+        if not 0 < self.per_principal_bytes <= self.total_bytes:
+            raise ValueError("the bound per principal must be positive and at most the total")
+
+
+class SnapshotStore(Protocol):
+    def put(
+        self, principal: str, snapshot: bytes, source: Source, expires_minute: int, now_minute: int
+    ) -> bool:
+        """Hold an answer; False if it is larger than a principal may hold."""
+        ...
+
+    def grow(self, principal: str, snapshot: bytes, source: Source) -> None:
+        """More of a held answer has come: what was there before stands where it stood."""
+        ...
+
+    def get(self, principal: str, snapshot: bytes, now_minute: int) -> Source | None: ...
+
+    def put_view(self, principal: str, snapshot: bytes, key: bytes, view: bytes) -> None:
+        """Keep the definition of a derived view beside its snapshot; it goes when the snapshot goes."""
+        ...
+
+    def get_view(self, principal: str, snapshot: bytes, key: bytes) -> bytes | None: ...
+
+    def sweep(self, now_minute: int) -> int:
+        """Drop what has expired; returns how many snapshots that were."""
+        ...

@@ -1,0 +1,159 @@
+"""Snapshots in files, so that `brimgate read` goes on where another process stopped.
+
+One folder a principal (named by a hash), one file a snapshot, its views beside it. The expiry stands in the file's
+name and the last use is its modification time, so nothing has to be read to sweep. Every file is put in place by
+a rename; whatever another process removes in between is simply gone.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from brimgate.engine.document import Source
+from brimgate.hold.stores.contract import Bounds
+from brimgate.platform import DRAFT, make_private_dir, write_private
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    path: Path
+    expires_minute: int
+    used: float
+    size: int
+
+
+class FileStore:
+    def __init__(self, folder: Path, bounds: Bounds | None = None) -> None:
+        self._folder = folder
+        self._bounds = bounds or Bounds()
+        self._last: tuple[Path, Source] | None = None
+        """The snapshot in use, so that a walk does not read and open it again for every page."""
+        self._swept = -1
+        make_private_dir(folder)
+
+    def put(
+        self, principal: str, snapshot: bytes, source: Source, expires_minute: int, now_minute: int
+    ) -> bool:
+        if len(source.data) > self._bounds.per_principal_bytes:
+            return False
+        if self._swept != now_minute:
+            self.sweep(now_minute)
+        home = self._home(principal)
+        if self._last is not None and self._last[0] == home / f"{snapshot.hex()}-{expires_minute}.data":
+            return True
+        make_private_dir(home)
+        known = self._find(principal, snapshot)
+        path = home / f"{snapshot.hex()}-{expires_minute}.data"
+        if known is None:
+            write_private(path, source.data)
+        elif known.expires_minute < expires_minute:
+            known.path.replace(path)
+        else:
+            path = known.path
+            _touch(path)
+        self._last = (path, source)
+        self._evict(home)
+        return True
+
+    def grow(self, principal: str, snapshot: bytes, source: Source) -> None:
+        entry = self._find(principal, snapshot)
+        if entry is not None:
+            write_private(entry.path, source.data)
+            self._last = (entry.path, source)
+            self._evict(entry.path.parent)
+
+    def get(self, principal: str, snapshot: bytes, now_minute: int) -> Source | None:
+        entry = self._find(principal, snapshot)
+        if entry is None:
+            return None
+        if entry.expires_minute < now_minute:
+            self._drop(entry)
+            return None
+        _touch(entry.path)
+        if self._last is None or self._last[0] != entry.path:
+            try:
+                self._last = (entry.path, Source(entry.path.read_bytes()))
+            except FileNotFoundError:
+                return None
+        return self._last[1]
+
+    def put_view(self, principal: str, snapshot: bytes, key: bytes, view: bytes) -> None:
+        if self._find(principal, snapshot) is not None:
+            write_private(self._view_path(principal, snapshot, key), view)
+
+    def get_view(self, principal: str, snapshot: bytes, key: bytes) -> bytes | None:
+        if self._find(principal, snapshot) is None:
+            return None
+        try:
+            return self._view_path(principal, snapshot, key).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def sweep(self, now_minute: int) -> int:
+        expired = [entry for entry in self._entries(self._folder) if entry.expires_minute < now_minute]
+        for entry in expired:
+            self._drop(entry)
+        self._swept = now_minute
+        for draft in self._folder.rglob(f".*{DRAFT}"):
+            # Left by a process that was killed while writing; a live one needs far less than an hour.
+            with suppress(FileNotFoundError):
+                if draft.stat().st_mtime < time.time() - 3_600:
+                    draft.unlink()
+        return len(expired)
+
+    def _home(self, principal: str) -> Path:
+        return self._folder / sha256(principal.encode()).hexdigest()[:32]
+
+    def _view_path(self, principal: str, snapshot: bytes, key: bytes) -> Path:
+        return self._home(principal) / f"{snapshot.hex()}.{key.hex()}.view"
+
+    def _find(self, principal: str, snapshot: bytes) -> _Entry | None:
+        found = list(_read_entries(self._home(principal).glob(f"{snapshot.hex()}-*.data")))
+        return max(found, key=lambda entry: entry.expires_minute, default=None)
+
+    def _entries(self, folder: Path) -> list[_Entry]:
+        return list(_read_entries(folder.rglob("*.data")))
+
+    def _evict(self, home: Path) -> None:
+        """Least recently used out first: of the one who put, then of everyone."""
+        for folder, bound in (
+            (home, self._bounds.per_principal_bytes),
+            (self._folder, self._bounds.total_bytes),
+        ):
+            entries = sorted(self._entries(folder), key=lambda entry: entry.used)
+            total = sum(entry.size for entry in entries)
+            for entry in entries:
+                if total <= bound:
+                    break
+                self._drop(entry)
+                total -= entry.size
+
+    def _drop(self, entry: _Entry) -> None:
+        snapshot = entry.path.name.partition("-")[0]
+        entry.path.unlink(missing_ok=True)
+        for view in entry.path.parent.glob(f"{snapshot}.*.view"):
+            view.unlink(missing_ok=True)
+        if self._last is not None and self._last[0] == entry.path:
+            self._last = None
+
+
+def _read_entries(paths: Iterator[Path]) -> Iterator[_Entry]:
+    for path in paths:
+        _, _, minute = path.stem.partition("-")
+        try:
+            status = path.stat()
+        except FileNotFoundError:
+            continue
+        if minute.isdigit():
+            yield _Entry(path, int(minute), status.st_mtime, status.st_size)
+
+
+def _touch(path: Path) -> None:
+    try:
+        os.utime(path)
+    except FileNotFoundError:
+        return

@@ -1,0 +1,1 @@
+"""HTTP/1.1 without MCP: the client, its connections, encodings, server-sent events, ASGI types."""

@@ -1,0 +1,335 @@
+"""A small HTTP/1.1 client for one origin: one request, one call of the upstream, never two.
+
+UpstreamError
+├── CannotConnect     nothing was sent: the call did not run
+├── ConnectionLost    the connection ended before the answer did
+├── BadAnswer         not an HTTP answer whose borders can be trusted
+├── TooLarge          larger than the caller takes
+└── TooSlow           the answer did not begin in time
+
+It follows no redirect, and knows no proxies, cookies or credentials.
+"""
+
+import asyncio
+import errno
+import re
+import socket
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from brimgate.errors import ConfigError
+from brimgate.http.connection import (
+    BadAnswer,
+    CannotConnect,
+    Connection,
+    ConnectionLost,
+    Headers,
+    TooLarge,
+    TooSlow,
+)
+from brimgate.http.response import Response
+
+if TYPE_CHECKING:
+    import ssl
+
+__all__ = [
+    "BadAnswer",
+    "CannotConnect",
+    "ConnectionLost",
+    "Headers",
+    "HttpClient",
+    "Origin",
+    "Response",
+    "TooLarge",
+    "TooSlow",
+]
+
+_NAME_BYTES: Final = b"!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_TARGET_BYTES: Final = bytes(byte for byte in range(0x21, 0x7F) if byte != ord("#"))
+_CONTROL_BYTES: Final = bytes(byte for byte in (*range(0x20), 0x7F) if byte != ord("\t"))
+_OURS: Final = frozenset(
+    (
+        b"host",
+        b"content-length",
+        b"transfer-encoding",
+        b"connection",
+        b"accept-encoding",
+        b"expect",
+        b"te",
+        b"upgrade",
+    )
+)
+"""They decide where a message ends, or what may come back: the client writes them, or nobody."""
+_REPEATABLE: Final = frozenset((b"GET", b"HEAD", b"DELETE"))
+_WITHOUT_BODY: Final = frozenset((b"GET", b"HEAD", b"DELETE", b"OPTIONS"))
+_MAX_GOOD_NAMES: Final = 256
+_PORTS: Final = {"http": 80, "https": 443}
+_IS_IT_RUNNING: Final = "is the server running?"
+_HOST: Final = re.compile(r"[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_.])?")
+_IPV6: Final = re.compile(r"[0-9a-f:.]*:[0-9a-f:.]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a server is: the part of its address before the path."""
+
+    scheme: str
+    host: str
+    """Without brackets."""
+    port: int
+
+    @classmethod
+    def of(cls, url: str) -> "Origin":
+        """ConfigError, which repeats nothing of what may be a secret, for what is no address of a server."""
+        from urllib.parse import urlsplit
+
+        if any(char <= " " or char == "\x7f" for char in url):
+            raise ConfigError("the upstream's url has spaces or control characters in it: write them as %XX")
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError:
+            raise ConfigError("the upstream's url has no valid host and port: http://host:8000/mcp") from None
+        if parts.scheme not in _PORTS:
+            raise ConfigError("the upstream's url must begin with http:// or https://")
+        if "@" in parts.netloc:
+            raise ConfigError(
+                "the upstream's url has credentials in it: put them into a header, taken from a secret"
+            )
+        host = parts.hostname or ""
+        labels = host.removesuffix(".").split(".")
+        is_name = _HOST.fullmatch(host) and all(0 < len(label) < 64 for label in labels)
+        if not (_IPV6.fullmatch(host) if ":" in host else is_name):
+            raise ConfigError(
+                "the upstream's url has no valid host: a name (in its xn-- form), an IPv4 address, or an IPv6 one in []"
+            )
+        if port == 0:
+            raise ConfigError("the upstream's url has port 0: a port is between 1 and 65535")
+        return cls(parts.scheme, host, port or _PORTS[parts.scheme])
+
+    @property
+    def host_header(self) -> bytes:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return (host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}").encode("ascii")
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.host_header.decode('ascii')}"
+
+
+class HttpClient:
+    """Pooled connections to one origin, all on one event loop. It sets no bound to how many are busy at once."""
+
+    def __init__(
+        self,
+        origin: Origin,
+        *,
+        connect_seconds: float = 10.0,
+        idle_seconds: float = 3.0,
+        max_idle: int = 64,
+        tls: "ssl.SSLContext | None" = None,
+    ) -> None:
+        """`tls`: must check certificates and names; the default takes the system's, or those of SSL_CERT_FILE."""
+        if tls is not None and not (tls.check_hostname and tls.verify_mode.name == "CERT_REQUIRED"):
+            raise ConfigError(
+                "certificates of upstreams are always checked: name a private CA in SSL_CERT_FILE"
+            )
+        self.origin = origin
+        self._where = str(origin)
+        self._connect_seconds = connect_seconds
+        self._idle_seconds = idle_seconds
+        self._max_idle = max_idle
+        self._tls = tls
+        self._prelude = b" HTTP/1.1\r\nHost: " + origin.host_header + b"\r\nAccept-Encoding: identity"
+        self._prelude_controls = self._prelude.count(b"\r") + self._prelude.count(b"\n")
+        self._good_names: set[bytes] = set()
+        self._idle: deque[Connection] = deque()
+        """Most recently used last."""
+        self._open: set[Connection] = set()
+        self._sweeper: asyncio.TimerHandle | None = None
+        self._is_closed = False
+
+    async def request(
+        self,
+        method: bytes,
+        target: bytes,
+        headers: Headers,
+        body: bytes | None = None,
+        *,
+        headers_within: float | None = None,
+    ) -> Response:
+        """The answer once its head has come; ValueError for a request that cannot be written down.
+
+        `headers_within` counts from the first byte sent. Being cancelled closes the connection.
+        """
+        head = self._compose(method, target, headers, body)
+        expects_body = method != b"HEAD"
+        connection = self._take_idle()
+        if connection is not None:
+            try:
+                return Response(
+                    await connection.exchange(
+                        head, body, expects_body=expects_body, headers_within=headers_within
+                    )
+                )
+            except ConnectionLost:
+                # Closed while our request was on its way. A call that may have run is not made again.
+                if method not in _REPEATABLE or connection.is_heard:
+                    raise
+        connection = await self._connect()
+        return Response(
+            await connection.exchange(head, body, expects_body=expects_body, headers_within=headers_within)
+        )
+
+    async def close(self) -> None:
+        """Close every connection, idle or busy; whoever reads from one is told."""
+        self._is_closed = True
+        self._idle.clear()
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+            self._sweeper = None
+        going = list(self._open)
+        for connection in going:
+            connection.fail(ConnectionLost(f"the connection to {self._where} was closed by us"))
+        if going:
+            await asyncio.wait([connection.gone for connection in going])
+
+    def _compose(self, method: bytes, target: bytes, headers: Headers, body: bytes | None) -> bytes:
+        if not method or method.translate(None, _NAME_BYTES):
+            raise ValueError("the method is not a word of HTTP")
+        if not target.startswith(b"/") or target.translate(None, _TARGET_BYTES):
+            raise ValueError(
+                "a target begins with / and has neither spaces, control characters nor a fragment"
+            )
+        names = [name for name, _ in headers]
+        if not self._good_names.issuperset(names):
+            self._learn(names)
+        if body is not None:
+            length = b"\r\nContent-Length: %d" % len(body)
+        else:
+            length = b"" if method in _WITHOUT_BODY else b"\r\nContent-Length: 0"
+        lines = b"\r\n".join((self._prelude, *map(b": ".join, headers)))
+        # Every control character in there is ours: two for each header, and those of the first lines.
+        ours = self._prelude_controls + 2 * len(headers)
+        if len(lines.translate(None, _CONTROL_BYTES)) + ours != len(lines):
+            raise ValueError("a header's value has control characters in it")
+        return b"%b %b%b%b\r\n\r\n" % (method, target, lines, length)
+
+    def _learn(self, names: list[bytes]) -> None:
+        """Names are few and come again: each is looked at once."""
+        for name in names:
+            if not name or name.translate(None, _NAME_BYTES):
+                raise ValueError("a header's name is empty or has characters that no name has")
+            if name.lower() in _OURS:
+                raise ValueError(f"the header {name.decode()} is written by the client, or must not be sent")
+        if len(self._good_names) > _MAX_GOOD_NAMES:
+            self._good_names.clear()
+        self._good_names.update(names)
+
+    def _take_idle(self) -> Connection | None:
+        if not self._idle:
+            return None
+        now = asyncio.get_running_loop().time()
+        while self._idle:
+            connection = self._idle.pop()
+            if now < connection.idle_until and connection.can_serve():
+                return connection
+            connection.drop()
+        return None
+
+    def _put_idle(self, connection: Connection, promised_seconds: float | None) -> None:
+        loop = asyncio.get_running_loop()
+        seconds = self._idle_seconds
+        if promised_seconds is not None:
+            # One second before the other side closes it, so that our request does not meet its farewell.
+            seconds = min(seconds, promised_seconds - 1.0)
+        if seconds <= 0 or self._max_idle < 1 or self._is_closed:
+            connection.drop()
+            return
+        if len(self._idle) >= self._max_idle:
+            self._idle.popleft().drop()
+        connection.idle_until = loop.time() + seconds
+        self._idle.append(connection)
+        if self._sweeper is None:
+            self._sweeper = loop.call_later(self._idle_seconds, self._sweep)
+
+    def _sweep(self) -> None:
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        kept: deque[Connection] = deque()
+        for connection in self._idle:
+            if connection.is_open and now < connection.idle_until:
+                kept.append(connection)
+            else:
+                connection.drop()
+        self._idle = kept
+        self._sweeper = loop.call_later(self._idle_seconds, self._sweep) if kept else None
+
+    async def _connect(self) -> Connection:
+        connection = Connection(self._where, self._put_idle, self._open)
+        try:
+            async with asyncio.timeout(self._connect_seconds):
+                await self._open_transport(connection)
+            if self._is_closed or not connection.is_open:
+                raise ConnectionAbortedError
+        except TimeoutError:
+            connection.forget()
+            raise self._cannot(f"no connection within {self._connect_seconds:g} s", _IS_IT_RUNNING) from None
+        except OSError as error:
+            connection.forget()
+            raise self._cannot(*_reason(error)) from None
+        except BaseException:
+            connection.forget()  # it may have been made in the very moment we were cancelled
+            raise
+        return connection
+
+    async def _open_transport(self, connection: Connection) -> None:
+        if self._is_closed:
+            raise ConnectionAbortedError
+        loop = asyncio.get_running_loop()
+        origin = self.origin
+        if origin.scheme == "http":
+            await loop.create_connection(lambda: connection, origin.host, origin.port)
+            return
+        if self._tls is None:
+            self._tls = _default_tls()
+        await loop.create_connection(
+            lambda: connection,
+            origin.host,
+            origin.port,
+            ssl=self._tls,
+            server_hostname=origin.host,
+        )
+
+    def _cannot(self, why: str, advice: str) -> CannotConnect:
+        if self._is_closed:
+            return CannotConnect(f"the client of {self._where} was closed")
+        return CannotConnect(f"cannot connect to {self._where} ({why}): {advice}")
+
+
+def _default_tls() -> "ssl.SSLContext":
+    import ssl
+
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
+def _reason(error: OSError) -> tuple[str, str]:
+    import ssl
+
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return (
+            error.verify_message,
+            "if its certificate is signed by a CA of yours, name that in SSL_CERT_FILE",
+        )
+    if isinstance(error, ssl.SSLError):
+        return (error.reason or "TLS failed").lower().replace("_", " "), "does it speak TLS on this port?"
+    if isinstance(error, socket.gaierror):
+        return "no such host", "is the name right?"
+    if isinstance(error, (ConnectionAbortedError, ConnectionResetError)):
+        return "it closed the connection at once", "is it a server of HTTP, and does it want TLS?"
+    # When several addresses were tried, the event loop's error has their reasons only in its text.
+    if error.errno == errno.ECONNREFUSED or f"[Errno {errno.ECONNREFUSED}]" in str(error):
+        return "connection refused", _IS_IT_RUNNING
+    return (error.strerror or type(error).__name__).lower(), _IS_IT_RUNNING

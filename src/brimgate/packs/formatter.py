@@ -1,0 +1,182 @@
+"""A formatter at work, and what is done about one that fails: the caller gets an answer whatever it does (W-R2)."""
+
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import redirect_stdout, suppress
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from brimgate.engine import jsontext
+from brimgate.engine.wording import Wording
+from brimgate.errors import JsonRefused
+from brimgate.packs.pack import Formatter, Pack
+from brimgate.packs.scene import Scene
+
+_MAX_ERROR_CHARS: Final = 300
+_FAILURE_SECONDS: Final = 2.0
+"""More than for a text: an exit code depends on it."""
+_MAX_LEFT_BEHIND: Final = 4
+_left_behind: Final = Counter[int]()
+"""Attempts that were given up and still run, by their formatter: one that hangs must not fill the process with threads."""
+_lock: Final = threading.Lock()
+_decode: Final = msgspec.json.Decoder(float_hook=Decimal).decode
+
+
+class Limits(NamedTuple):
+    """What a formatter may take (W-R6); the tests give it more or less."""
+
+    most_seconds: float = 0.1
+    warning_seconds: float = 0.05
+
+
+_USUAL: Final = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why a text of a formatter was not used, or was late."""
+
+    operation: str
+    input_bytes: int
+    error: str
+    elapsed_ms: float
+    is_fatal: bool = True
+    """False: the text was used; it only took long."""
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """As a log has it: nothing of the content."""
+        return {
+            "operation": self.operation,
+            "inputBytes": self.input_bytes,
+            "error": self.error,
+            "elapsedMs": round(self.elapsed_ms, 1),
+        }
+
+
+OnTrouble = Callable[[Trouble], None]
+
+
+def wording_of(pack: Pack, tool: str, make_scene: Callable[[bytes], Scene], on_trouble: OnTrouble) -> Wording:
+    """How the pack words the answers of a tool; `make_scene` is given each document that is to be worded."""
+
+    def wording(document: bytes, first: int, total: int | None) -> str | None:
+        scene = replace(make_scene(document), first=first, total=total)
+        return write(pack, tool, document, scene, on_trouble)
+
+    return wording
+
+
+def write(
+    pack: Pack, tool: str, document: bytes, scene: Scene, on_trouble: OnTrouble, limits: Limits = _USUAL
+) -> str | None:
+    """The document in the pack's words; None if it has none, and with trouble if they cannot be used."""
+    formatter = pack.tool(tool).formatter
+    if formatter is None:
+        return None
+    started = time.perf_counter()
+
+    def tell(error: str, *, is_fatal: bool = True) -> None:
+        elapsed = (time.perf_counter() - started) * 1_000
+        on_trouble(Trouble(tool, len(document), error, elapsed, is_fatal))
+
+    if _left_behind[id(formatter)] >= _MAX_LEFT_BEHIND:
+        tell(f"still at work on {_MAX_LEFT_BEHIND} answers before this one")
+        return None
+    attempt = _Attempt(pack, formatter, document, scene)
+    # What it prints is none of our data, which standard output is for.
+    with redirect_stdout(sys.stderr):
+        try:
+            threading.Thread(target=attempt.run, daemon=True).start()
+        except RuntimeError as error:  # as many threads as the system allows: those left behind count too
+            tell(str(error))
+            return None
+        is_done = attempt.done.wait(limits.most_seconds)
+    if not is_done:
+        # Nobody can stop it; what it gives is not waited for.
+        attempt.leave_behind()
+        tell(f"took longer than {limits.most_seconds * 1_000:.0f} ms")
+        return None
+    if attempt.error:
+        tell(attempt.error)
+        return None
+    if attempt.is_longer:
+        tell("longer than minified JSON")
+        return None
+    if time.perf_counter() - started > limits.warning_seconds:
+        tell(f"slow: over {limits.warning_seconds * 1_000:.0f} ms", is_fatal=False)
+    return attempt.text
+
+
+def failure_of(pack: Pack, document: bytes) -> str:
+    """What an answer tells of a failure, by the word of its pack; empty also if the pack cannot say, or not in time."""
+    told: list[Any] = []
+
+    def ask() -> None:
+        with suppress(BaseException):  # it may come from anyone, and an answer must not be lost by it
+            told.append(pack.failure(_decode(document)))
+
+    with redirect_stdout(sys.stderr):
+        asking = threading.Thread(target=ask, daemon=True)
+        asking.start()
+        asking.join(_FAILURE_SECONDS)
+    return told[0] if told and isinstance(told[0], str) else ""
+
+
+class _Attempt:
+    """One run of a formatter, in a thread of its own so that it can be left behind."""
+
+    def __init__(self, pack: Pack, formatter: Formatter, document: bytes, scene: Scene) -> None:
+        self._pack, self._formatter = pack, formatter
+        self._document, self._scene = document, scene
+        self.done = threading.Event()
+        self.text: str | None = None
+        """None also of an answer that tells of a failure: that needs no other words."""
+        self.error = ""
+        self.is_longer = False
+        self._is_left_behind = False
+
+    def leave_behind(self) -> None:
+        with _lock:
+            if not self.done.is_set():
+                self._is_left_behind = True
+                _left_behind[id(self._formatter)] += 1
+
+    def run(self) -> None:
+        try:
+            answer = _decode(self._document)
+            if self._pack.failure(answer):
+                return
+            text: Any = self._formatter(answer, self._scene)
+            if not isinstance(text, str) or not text.strip():
+                # An answer that is shown as nothing would be lost without a word.
+                self.error = f"returned {'nothing' if isinstance(text, str) else repr(type(text).__name__)}, not a text"
+                return
+            self.is_longer = len(text.encode("utf-8", "surrogateescape")) > len(
+                jsontext.canonical(self._document)
+            )
+            self.text = text
+        except BaseException as error:  # noqa: BLE001  # a formatter may come from anyone, and fail in any way
+            self.error = _described(error)[:_MAX_ERROR_CHARS]
+        finally:
+            with _lock:
+                self.done.set()
+                _left_behind[id(self._formatter)] -= self._is_left_behind
+
+
+def _described(error: BaseException) -> str:
+    try:
+        said = str(error)
+    except Exception:  # noqa: BLE001  # even that is code of the formatter
+        said = ""
+    if isinstance(error, KeyError):
+        return f"the answer lacks {said}"
+    if isinstance(error, JsonRefused | msgspec.DecodeError):
+        return f"the answer is not JSON: {said}"
+    return f"{type(error).__name__}: {said}"

@@ -1,0 +1,85 @@
+"""Requests of the client that wait for their answers."""
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+if TYPE_CHECKING:
+    from brimgate.engine.rules import Rules
+
+_SUBSCRIPTION: Final = "subscriptions/listen"
+_MAX_WAITING: Final = 10_000
+"""Beyond so many the oldest is forgotten; its answer is then recognised by its shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    id: bytes
+    """As the client spelled it."""
+    method: str
+    rules: "Rules"
+    """In force when it was made."""
+    tool: str = ""
+    modern: bool = False
+    first_page: bool = False
+    protected: bool = True
+    arguments: bytes = b""
+    """Where the answer is worded by what was asked."""
+    line: bytes | bytearray = b""
+    """The request itself, where it may have to be sent again to a restarted upstream."""
+
+
+class WaitingCalls:
+    def __init__(self) -> None:
+        self._calls: OrderedDict[bytes, Call] = OrderedDict()
+        self._subscriptions = 0
+
+    def __contains__(self, key: bytes) -> bool:
+        return same_spelling(key) in self._calls
+
+    def __iter__(self) -> Iterator[Call]:
+        return iter(list(self._calls.values()))
+
+    @property
+    def count(self) -> int:
+        """Those that will be answered some day; a subscription never is."""
+        return len(self._calls) - self._subscriptions
+
+    def add(self, call: Call) -> None:
+        key = same_spelling(call.id)
+        self._pop(key)
+        self._calls[key] = call
+        self._subscriptions += call.method == _SUBSCRIPTION
+        if len(self._calls) > _MAX_WAITING:
+            self._pop(next(iter(self._calls)))
+
+    def take(self, key: bytes) -> Call | None:
+        if not key:
+            return None
+        usual, other = spellings(key)
+        return self._pop(usual if usual in self._calls else other)
+
+    def _pop(self, key: bytes) -> Call | None:
+        call = self._calls.pop(key, None)
+        self._subscriptions -= call is not None and call.method == _SUBSCRIPTION
+        return call
+
+
+def same_spelling(key: bytes) -> bytes:
+    """An id in one spelling: an upstream may write `1.0` for `1`, and `"A"` for `"\\u0041"`."""
+    if key.isdigit() or (b"\\" not in key and key[:1] == b'"'):
+        return key
+    try:
+        value = msgspec.json.decode(key)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return key
+    return msgspec.json.encode(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+
+def spellings(key: bytes) -> tuple[bytes, bytes]:
+    """The ids an answer may be meant for: clients take "7" for 7, so some servers send it."""
+    key = same_spelling(key)
+    return key, key[1:-1] if key[:1] == b'"' else b'"' + key + b'"'

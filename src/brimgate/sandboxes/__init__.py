@@ -1,0 +1,1 @@
+"""Stand-ins for real systems, which `--sandbox`, `demo` and `measure` run."""

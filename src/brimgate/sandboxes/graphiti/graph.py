@@ -1,0 +1,72 @@
+"""A knowledge graph one can ask: Graphiti's tools without any protocol around them."""
+
+import sqlite3
+import threading
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from brimgate.sandboxes.graphiti.embeddings import with_embeddings
+from brimgate.sandboxes.graphiti.generation import DEFAULT_NOW, Size
+from brimgate.sandboxes.graphiti.parameters import BadArguments, read_arguments
+from brimgate.sandboxes.graphiti.queries import Failed
+from brimgate.sandboxes.graphiti.shapes import Json
+from brimgate.sandboxes.graphiti.store import Store
+from brimgate.sandboxes.graphiti.tools import tools
+
+DEFAULT_SEED: Final = 29
+_NOT_INITIALIZED: Final = "Graphiti service not initialized"
+
+
+class Graph:
+    """The store is opened, and filled if it is new, by the first call: starting does not wait for it."""
+
+    def __init__(
+        self,
+        *,
+        nodes: int = Size().nodes,
+        facts: int = Size().facts,
+        episodes: int = Size().episodes,
+        seed: int = DEFAULT_SEED,
+        now: datetime = DEFAULT_NOW,
+        database: str | Path | None = None,
+        embeddings: bool = False,
+        old_names: bool = False,
+        initialized: bool = True,
+    ) -> None:
+        self.tools = tools(old_names=old_names)
+        self._make = (str(database or ":memory:"), Size(nodes, facts, episodes), seed, now)
+        self._embeddings = embeddings
+        self._initialized = initialized
+        self._store: Store | None = None
+        self._lock = threading.Lock()
+
+    def call(self, tool: str, arguments: Json | None = None) -> Json:
+        """What the tool answers; BadArguments for what it cannot take and for tools there are not."""
+        if tool not in self.tools:
+            raise BadArguments(f"Unknown tool: {tool}")
+        called = self.tools[tool]
+        given = read_arguments(tool, called.parameters, arguments or {})
+        if not self._initialized:
+            return _not_initialized(tool)
+        with self._lock:
+            try:
+                self._store = self._store or Store(*self._make)
+                answer = called.run(self._store, given)
+            except Failed as failed:
+                return {"error": str(failed)}
+            except (sqlite3.Error, UnicodeError, OverflowError) as error:  # what SQLite cannot hold
+                return {"error": f"Error in {tool}: {error}"}
+        return with_embeddings(answer) if self._embeddings else answer
+
+    def close(self) -> None:
+        with self._lock:
+            if self._store:
+                self._store.close()
+            self._store = None
+
+
+def _not_initialized(tool: str) -> Json:
+    if tool == "get_status":
+        return {"status": "error", "message": _NOT_INITIALIZED}
+    return {"error": _NOT_INITIALIZED}

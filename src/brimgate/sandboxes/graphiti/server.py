@@ -1,0 +1,44 @@
+"""The graph as an MCP server: what goes on the wire is what the official SDK makes of such answers."""
+
+import json
+from typing import Final, NamedTuple
+
+from brimgate.relay.protocol.server import Outcome, Server
+from brimgate.sandboxes.graphiti.graph import Graph
+from brimgate.sandboxes.graphiti.parameters import BadArguments
+from brimgate.sandboxes.graphiti.shapes import Json
+from brimgate.sandboxes.graphiti.tools import Tool
+
+_INSTRUCTIONS: Final = (
+    "A memory for agents: episodes (what was said or sent), nodes (entities) and facts (relations between entities), "
+    "each in a group. add_memory adds, search_nodes and search_memory_facts find. All of it is made up."
+)
+
+
+class _Served(NamedTuple):
+    graph: Graph
+    tool: Tool
+
+    @property
+    def output_schema(self) -> Json:
+        return self.tool.output_schema
+
+    def definition(self) -> Json:
+        return self.tool.definition()
+
+    def call(self, arguments: Json) -> Outcome:
+        try:
+            answer = self.graph.call(self.tool.name, arguments)
+        except BadArguments as fault:
+            return Outcome(f"Error executing tool {self.tool.name}: {fault}", failed=True)
+        text = json.dumps(answer, indent=2, ensure_ascii=False)
+        return Outcome(text, {"result": answer} if self.tool.may_fail else answer)
+
+
+def serve(graph: Graph) -> Server:
+    return Server(
+        name="Graphiti Agent Memory",
+        version="1.0.0",
+        instructions=_INSTRUCTIONS,
+        tools={name: _Served(graph, tool) for name, tool in graph.tools.items()},
+    )
