@@ -12,11 +12,11 @@ from statistics import fmean, median
 from typing import Any
 
 from bench.report import Row
-from brimgate.cli.measurement import Measurement, measure
+from brimgate.cli.savings import Measurement, measure
 from brimgate.engine.tokens.estimator import Estimator
 from brimgate.packs.formatter import write
 from brimgate.packs.graphiti import PACK
-from brimgate.packs.scene import Scene
+from brimgate.packs.pack import Scene
 from brimgate.packs.short_ids import ids_in, shortener
 from brimgate.sandboxes.graphiti import Graph
 

@@ -9,8 +9,8 @@ from bench.generators import hostile
 from bench.report import Row
 from brimgate.engine.cursor import Binding, Cursor, KeyRing
 from brimgate.engine.document import Position, Source
-from brimgate.engine.gate import Gate
 from brimgate.engine.query import Request
+from brimgate.engine.replies.text import Gate
 from brimgate.testing import bookings
 
 FAMILY = "claude"

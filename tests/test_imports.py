@@ -28,12 +28,12 @@ def loaded_by(code: str) -> set[str]:
 
 def test_importing_the_package_and_the_engine_loads_nothing_heavy() -> None:
     assert loaded_by("import brimgate").isdisjoint({*HEAVY, "msgspec"})
-    assert loaded_by("import brimgate.engine.gate, brimgate.hold.protection").isdisjoint(HEAVY)
+    assert loaded_by("import brimgate.engine.replies.text, brimgate.hold.protection").isdisjoint(HEAVY)
 
 
 def test_a_small_answer_is_passed_without_loading_anything_heavy() -> None:
     code = """
-from brimgate.engine.gate import Gate
+from brimgate.engine.replies.text import Gate
 from brimgate.engine.policy import Policy
 from brimgate.engine.document import Source
 import json
@@ -45,7 +45,7 @@ assert Gate(Source(data), Policy(), lambda view, at: "").first() is None
 
 def test_a_large_answer_loads_numpy_and_the_tokenizer_but_no_network_stack() -> None:
     code = """
-from brimgate.engine.gate import Gate
+from brimgate.engine.replies.text import Gate
 from brimgate.engine.policy import Policy
 from brimgate.engine.document import Source
 import json

@@ -6,11 +6,14 @@ of bookings, in a line of about that many bytes; `log-1000000` is the same with 
 
 import json
 import sys
-from collections.abc import Callable
 from functools import cache
+from typing import TYPE_CHECKING
 
 from brimgate.sandboxes.demo.log import log
 from brimgate.testing.bookings import bookings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _KINDS = ("bookings", "log")
 _INITIALIZED = {

@@ -1,6 +1,7 @@
 """All that differs between operating systems: where state lives, and how a file is kept to its owner."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Final
@@ -82,3 +83,20 @@ def append_private(path: Path, data: bytes) -> None:
 def is_private(path: Path) -> bool:
     """Whether nobody but the owner may read the file."""
     return not _POSIX or path.stat().st_mode & 0o077 == 0
+
+
+STOP_SIGNALS: Final = tuple(
+    getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)
+)
+
+
+class EarlySignals:
+    """Notes them from its making on: a server that was started already must not be left behind."""
+
+    def __init__(self) -> None:
+        self.came = False
+        for number in STOP_SIGNALS:
+            signal.signal(number, self._note)
+
+    def _note(self, *_: object) -> None:
+        self.came = True

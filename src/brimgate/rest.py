@@ -4,13 +4,12 @@ import time
 from collections.abc import Callable, Mapping
 
 from brimgate.config import Config, Override
-from brimgate.config.endpoints import endpoint_rules, rules_by_path
+from brimgate.config.rule_reader import endpoint_rules, rules_by_path
 from brimgate.engine.policy import Policy
 from brimgate.engine.rules import ToolRule
 from brimgate.front.rest import Decision, ParameterNames, ProtectedApp, Resolve
-from brimgate.front.rest.decision import log_decision
 from brimgate.front.rest.headers import credentials_digest
-from brimgate.front.rest.middleware import MAX_BYTES
+from brimgate.front.rest.middleware import MAX_BYTES, log_decision
 from brimgate.front.rest.response import App, Scope
 from brimgate.hold.protection import DEFAULT_TTL_SECONDS, Protection, process_ring
 from brimgate.hold.stores import MemoryStore, SnapshotStore

@@ -4,8 +4,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,6 +14,9 @@ from brimgate.relay.protocol.message import guess_id
 from tests.back.mcp_script import Asked, Heard, Reply, ScriptedServer, Talk, answer, soon, talking
 from tests.back.scripted import Run
 from tests.conformance.processes import free_port, listens, running
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture(scope="module")

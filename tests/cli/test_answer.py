@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from brimgate.cli.calls.answer import read_answer
+from brimgate.cli.calls.answer_text import read_answer
 
 
 def result(*blocks: Any, **more: Any) -> bytes:

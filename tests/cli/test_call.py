@@ -515,7 +515,7 @@ def test_nothing_heavy_is_loaded_before_the_server_is_started() -> None:
         "jsonschema_rs",
         "numpy",
         "splintr",
-        "brimgate.engine.gate",
+        "brimgate.engine.replies.text",
         "brimgate.cli.engine_options",
     }
     assert heavy.isdisjoint(loaded.stdout.decode().split())

@@ -9,8 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from brimgate.cli.measurement import Measurement, Sizes
-from brimgate.cli.savings import Spread, Summary
+from brimgate.cli.savings import Measurement, Sizes, Spread, Summary
 
 GRAPH = [
     sys.executable, "-m", "brimgate.sandboxes.graphiti", "--nodes", "300", "--facts", "300", "--episodes", "60",

@@ -11,8 +11,8 @@ import pytest
 
 from brimgate.config import Config, ContextProtection, Override, Upstream
 from brimgate.config.declarations import Server
-from brimgate.config.endpoints import endpoint_rules
 from brimgate.config.options import keys_of
+from brimgate.config.rule_reader import endpoint_rules
 from brimgate.engine.tokens.estimator import Estimator
 from brimgate.errors import ConfigError
 from brimgate.sandboxes.hostaway import sandbox

@@ -2,7 +2,7 @@
 
 import json
 
-from brimgate.engine.excerpt import excerpt
+from brimgate.engine.preview import excerpt
 from tests.engine.holding import Held, policy, rebuilt
 
 BOOKING = {

@@ -55,7 +55,9 @@ def test_a_small_estimate_loads_neither_numpy_nor_a_tokenizer(code: str) -> None
 
 
 def test_a_count_of_a_small_text_does_not_load_numpy() -> None:
-    loaded = modules_after("from brimgate.engine.tokens.estimator import Estimator; Estimator().count('word ' * 800)")
+    loaded = modules_after(
+        "from brimgate.engine.tokens.estimator import Estimator; Estimator().count('word ' * 800)"
+    )
     assert "splintr" in loaded
     assert "numpy" not in loaded
 
@@ -185,7 +187,9 @@ SENTENCE = "It was the best of times, it was the worst of times; 1859 – «naï
 
 
 def estimate_without(module: str, call: str) -> int:
-    setup = f"import sys; sys.modules[{module!r}] = None; from brimgate.engine.tokens.estimator import Estimator"
+    setup = (
+        f"import sys; sys.modules[{module!r}] = None; from brimgate.engine.tokens.estimator import Estimator"
+    )
     program = f"{setup}; print({call})"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     return int(result.stdout)

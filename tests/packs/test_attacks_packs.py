@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from brimgate.cli.recorded import parse_calls
-from brimgate.config.packs import rules_of
+from brimgate.cli.savings import parse_calls
+from brimgate.config.pack_rules import rules_of
 from brimgate.errors import InputError, OperatorError
 from brimgate.packs.formatter import failure_of
 from brimgate.packs.graphiti import PACK

@@ -8,8 +8,7 @@ import pytest
 
 from brimgate.packs import formatter
 from brimgate.packs.formatter import Limits, Trouble, wording_of, write
-from brimgate.packs.pack import Formatter, Pack, Tool
-from brimgate.packs.scene import Scene
+from brimgate.packs.pack import Formatter, Pack, Scene, Tool
 from tests.packs.worded import PATIENT, pack_of
 
 ANSWER = b'{"items": [1, 2, 3], "note": "kept private"}'

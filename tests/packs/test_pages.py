@@ -13,13 +13,13 @@ from brimgate.engine import jsontext
 from brimgate.engine.cursor import Binding, KeyRing
 from brimgate.engine.policy import Policy
 from brimgate.engine.query import Request, parse_request
+from brimgate.engine.replies.formatted import VIEW, Wording
 from brimgate.engine.replies.reply import Reply
-from brimgate.engine.wording import VIEW, Wording
 from brimgate.hold.protection import Protection
 from brimgate.hold.stores import MemoryStore
 from brimgate.packs.formatter import Trouble, write
 from brimgate.packs.graphiti import PACK
-from brimgate.packs.scene import Scene
+from brimgate.packs.pack import Scene
 from brimgate.sandboxes.graphiti import Graph
 from tests.engine.holding import KEY, NOW, policy, rebuilt
 from tests.packs.worded import PATIENT, as_document

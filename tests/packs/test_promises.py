@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from brimgate.engine import jsontext
 from brimgate.engine.document import Source
-from brimgate.engine.wording import word_all
+from brimgate.engine.replies.formatted import word_all
 from brimgate.packs.formatter import Trouble, write
 from brimgate.packs.graphiti import PACK
-from brimgate.packs.scene import Scene
+from brimgate.packs.pack import Scene
 from brimgate.packs.short_ids import ReferenceBook, ids_in, shortener
 from tests.engine.holding import policy
 from tests.packs.strategies import Answered, Json, answers, arbitrary, provenances, uuids

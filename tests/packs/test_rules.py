@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from brimgate.config.packs import rules_of, words_of
+from brimgate.config.pack_rules import rules_of, words_of
 from brimgate.config.rule_reader import make_rules
 from brimgate.config.sources import parse
 from brimgate.engine.cursor import Binding, KeyRing

@@ -9,7 +9,7 @@ import pytest
 
 from brimgate.errors import OperatorError
 from brimgate.packs.formatter import Trouble
-from brimgate.watch.wrapper_log import NAME, note_failure
+from brimgate.watch.log import NAME, note_failure
 
 FIELDS = {"pack": "toy"} | Trouble("look", 44, "the answer lacks 'é'\nand more", 1.26).fields
 posix = pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX's")

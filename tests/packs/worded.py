@@ -8,8 +8,7 @@ from typing import Any
 
 from brimgate.packs.formatter import Limits, Trouble, write
 from brimgate.packs.graphiti import PACK
-from brimgate.packs.pack import Formatter, Pack, Tool
-from brimgate.packs.scene import Scene
+from brimgate.packs.pack import Formatter, Pack, Scene, Tool
 from brimgate.packs.short_ids import ids_in, shortener
 
 HERE = Path(__file__).parent

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from brimgate.engine.cursor import KeyRing
-from brimgate.engine.filling import Look
 from brimgate.engine.policy import Policy
 from brimgate.engine.rules import Rules, ToolRule
 from brimgate.errors import ClientError, UpstreamError
-from brimgate.hold.live_lists import HANDED_OVER, Handover
+from brimgate.hold.live_lists import HANDED_OVER, Handover, Look
 from brimgate.hold.protection import Protection
 from brimgate.hold.stores import MemoryStore
 from brimgate.relay.actions import Action, ToClient, Wait, settled

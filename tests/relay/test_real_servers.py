@@ -2,10 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from mcp import Client, StdioServerParameters
@@ -24,6 +23,9 @@ from tests.relay.large_answers import (
 from tests.relay.replies import Result, as_rebuilt, following, rebuild
 from tests.relay.tap import ASKED
 from tests.world import everything_server, needs_npm, tapped, through_brimgate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 BUDGET = 4_000
 MODES = ("legacy", "auto")

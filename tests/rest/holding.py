@@ -9,9 +9,8 @@ from brimgate.engine.policy import Policy
 from brimgate.engine.query import Request
 from brimgate.engine.rebuild import Rebuilder
 from brimgate.engine.replies.reply import Reply
-from brimgate.engine.replies.rest import read_on, rest_policy, shape
-from brimgate.engine.replies.rest_frame import Scene
-from brimgate.front.rest.body import Shaped
+from brimgate.engine.replies.rest_frame import Scene, Shaped
+from brimgate.engine.replies.rest_reply import read_on, rest_policy, shape
 from brimgate.hold.protection import Protection
 from brimgate.hold.stores import MemoryStore
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from brimgate.front.rest.parameters import Refusal, read_query, split_query
+from brimgate.engine.replies.rest_frame import Refusal
+from brimgate.front.rest.parameters import read_query, split_query
 from brimgate.rest import BrimgateMiddleware, Override, ParameterNames, Policy
 from tests.rest.apps import fastapi_app, starlette_app
 from tests.rest.serving import Served, serve, serve_alone

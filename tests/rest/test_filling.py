@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from brimgate.engine.filling import Look
 from brimgate.errors import BadRequest, UpstreamError
+from brimgate.hold.live_lists import Look
 from brimgate.rest import BrimgateMiddleware, Override
 from tests.rest.serving import Served, serve
 

@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route
 
 from brimgate.engine.policy import Policy
-from brimgate.front.rest.media import media_of
+from brimgate.front.rest.headers import media_of
 from brimgate.rest import BrimgateMiddleware, Override
 from tests.rest.answers import answer_of, bounded
 from tests.rest.apps import fastapi_app, minified, starlette_app

@@ -1,11 +1,14 @@
 """One system for each file, as it was for each test."""
 
 from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.systems.hostaway import System, hostaway
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture(scope="module")

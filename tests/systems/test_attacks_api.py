@@ -7,13 +7,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from tests.http.serving import Answer, Serving, exchange, serve, wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 API = "/api/v1"
 Query = dict[str, list[str]]

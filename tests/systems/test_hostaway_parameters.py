@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl
 
 import pytest
@@ -12,6 +11,9 @@ from brimgate.back.rest.declaration import read_api
 from brimgate.packs.hostaway import PACK
 from tests.hostaway.asking import ids
 from tests.systems.hostaway import System, hostaway
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 API: Final = read_api(PACK.file("api.yaml"), "api.yaml")
 VALUES: Final[dict[tuple[str, str], Any]] = {

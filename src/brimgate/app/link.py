@@ -2,17 +2,38 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
-from brimgate.app.tasks import Tasks
-from brimgate.back.channel import Channel, Connect, Listener
-from brimgate.back.revival import Revival
+from brimgate.back.channel import Channel, Connect, Listener, Revival
 from brimgate.errors import ClientError, UpstreamError
 from brimgate.relay.actions import Action, Greeted, Line, Note, ToClient, ToUpstream, Wait, Work
 from brimgate.relay.session import Session
 from brimgate.watch.log import Log
+
+
+class Tasks:
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self._tasks)
+
+    def start(self, work: Coroutine[Any, Any, Any]) -> "asyncio.Task[Any]":
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    def cancel(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+
+    async def finish(self, within_seconds: float) -> None:
+        if self._tasks:
+            await asyncio.wait(set(self._tasks), timeout=within_seconds)
+
 
 _ENDING_SECONDS: Final = 10.0
 _STARTING_SECONDS: Final = 30.0

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from brimgate.back.rest.arguments import coerced
+from brimgate.back.rest.request import coerced
 from brimgate.config import Config
-from brimgate.config.endpoints import endpoint_rules
+from brimgate.config.rule_reader import endpoint_rules
 from brimgate.front.api.routes import Routes
 from brimgate.front.rest.middleware import ProtectedApp
 from brimgate.watch.log import Log
@@ -15,7 +15,7 @@ from brimgate.watch.log import Log
 if TYPE_CHECKING:
     from brimgate.back.rest.api import Answer, RestApi
     from brimgate.back.rest.model import Api
-    from brimgate.front.rest.decision import Decision
+    from brimgate.front.rest.middleware import Decision
     from brimgate.hold.protection import Protection
 
 VERSION: Final = "v1"

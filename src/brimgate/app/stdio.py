@@ -13,10 +13,10 @@ from brimgate.config.rule_reader import make_rules
 from brimgate.engine.rules import Rules
 from brimgate.front.stdio import StdioClient
 from brimgate.hold.lazy_protection import process_protection
+from brimgate.platform import STOP_SIGNALS, EarlySignals
 from brimgate.relay.actions import Line, ToClient
 from brimgate.relay.protocol.message import PARSE_ERROR, failure, guess_id
 from brimgate.relay.session import Session
-from brimgate.stopping import STOP_SIGNALS, EarlySignals
 from brimgate.watch.log import LEVELS, Log
 
 if TYPE_CHECKING:

@@ -17,11 +17,11 @@ from brimgate.config.declarations import Server
 from brimgate.config.rule_reader import make_rules
 from brimgate.engine.rules import Rules
 from brimgate.errors import UpstreamError
-from brimgate.front.http.endpoint import Endpoint
 from brimgate.front.mcp.errors import too_many
 from brimgate.front.mcp.legacy_sse import OldSse
 from brimgate.front.mcp.pass_through import Through
 from brimgate.front.mcp.request import Exchange
+from brimgate.front.mcp.router import Endpoint
 from brimgate.front.mcp.sessions import HandshakeSessions
 from brimgate.front.mcp.stateless import SingleExchanges
 from brimgate.relay.actions import Note, ToClient

@@ -9,9 +9,24 @@ from brimgate.back.channel import Line, Listener
 from brimgate.back.process import Command, Process, end_group, spawn, when_ended
 from brimgate.errors import UpstreamError
 from brimgate.wire.framing import LineBuffer, TooLong
-from brimgate.wire.pipes import read_pipe
-from brimgate.wire.port import LinePort
-from brimgate.wire.rate import Allowance
+from brimgate.wire.pipes import LinePort, read_pipe
+
+
+class Allowance:
+    """So many units at once, refilled so many a second."""
+
+    def __init__(self, burst: float, per_second: float, now: float) -> None:
+        self._burst, self._per_second = burst, per_second
+        self._left, self._at = burst, now
+
+    def take(self, amount: float, now: float) -> bool:
+        self._left = min(self._burst, self._left + (now - self._at) * self._per_second)
+        self._at = now
+        if amount > self._left:
+            return False
+        self._left -= amount
+        return True
+
 
 _STDERR_BURST_BYTES: Final = 256 << 10
 _STDERR_BYTES_PER_SECOND: Final = 32 << 10

@@ -1,7 +1,9 @@
 """The command line: one module per command. stdout is data, stderr is talk."""
 
-import argparse
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    import argparse
 
 # argparse has no public name for what add_subparsers returns.
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # pyright: ignore[reportPrivateUsage]

@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from brimgate.cli import Commands
 from brimgate.cli.calls.conversation import converse
-from brimgate.cli.calls.knowing import find, is_destructive, pack_of, recognised, remember
-from brimgate.cli.calls.target import Target, add_calling_options, choose
+from brimgate.cli.calls.target import (
+    Target,
+    add_calling_options,
+    choose,
+    find,
+    is_destructive,
+    pack_of,
+    recognised,
+    remember,
+)
 from brimgate.cli.output import complain, printable
 from brimgate.engine.tokens.families import FAMILIES, MIN_BUDGET
 from brimgate.errors import BadRequest
@@ -118,7 +126,7 @@ def run(options: argparse.Namespace) -> int:
     tool, *words = target.words
 
     if options.metrics_file:
-        from brimgate.cli.measurement import check_writable
+        from brimgate.cli.savings import check_writable
 
         check_writable(options.metrics_file)
 

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from brimgate.cli import Commands
-from brimgate.cli.calls.catalogs import remembered
-from brimgate.cli.calls.schema import as_mapping, choices_of, parameters
-from brimgate.cli.calls.weighing import usable
+from brimgate.cli.calls.schema import as_mapping, choices_of, parameters, usable
+from brimgate.cli.calls.target import remembered
 from brimgate.cli.output import write_text
 from brimgate.errors import BrimgateError
 

@@ -2,9 +2,11 @@
 
 import argparse
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from brimgate.config import Config, load
@@ -13,6 +15,9 @@ from brimgate.config.sources import unknown_variables
 from brimgate.engine.tokens.families import FAMILIES, MIN_BUDGET
 from brimgate.errors import OperatorError
 from brimgate.watch.log import LEVELS, Log
+
+if TYPE_CHECKING:
+    from brimgate.packs.pack import Sandbox
 
 
 def add_gateway_options(parser: argparse.ArgumentParser) -> None:
@@ -156,3 +161,49 @@ def _named(config: Config, name: str | None) -> dict[str, Upstream]:
 def warn_of_unknown_variables(log: Log) -> None:
     for variable in unknown_variables(os.environ):
         log.write("unknown_variable", {"name": variable, "hint": "no option has this name"}, "warning")
+
+
+Read = Callable[[], Config]
+
+
+def add_sandbox_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--sandbox",
+        action="store_true",
+        help="in front of a stand-in of the pack's system, which needs no account",
+    )
+
+
+@contextmanager
+def sandboxes(options: argparse.Namespace, read: Read) -> Generator[Read]:
+    """`read`, with stand-ins if they are asked for; they end with us."""
+    if not options.sandbox:
+        yield read
+        return
+    with ExitStack() as running:
+        started: dict[str, Sandbox] = {}
+
+        def start(pack: str) -> "Sandbox":
+            from brimgate.packs.discovery import load_pack
+
+            sandbox = load_pack(pack).sandbox if pack else None
+            if sandbox is None:
+                what = f"the pack {pack} has no stand-in" if pack else "it is for a pack: --pack NAME"
+                raise OperatorError(f"--sandbox: {what}")
+            if pack not in started:
+                started[pack] = running.enter_context(sandbox())
+            return started[pack]
+
+        def led_there(one: Upstream) -> Upstream:
+            if not one.is_rest:
+                return one
+            sandbox = start(one.pack)
+            return replace(one, base_url=sandbox.base_url, env={**one.env, **sandbox.env})
+
+        def read_sandboxed() -> Config:
+            config = read()
+            if not any(one.is_rest for one in config.upstreams.values()):
+                raise OperatorError("--sandbox: there is no REST API here; name its pack: --pack hostaway")
+            return replace(config, upstreams={name: led_there(one) for name, one in config.upstreams.items()})
+
+        yield read_sandboxed

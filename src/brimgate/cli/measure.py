@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from brimgate.cli import Commands
 from brimgate.cli.calls.conversation import converse
-from brimgate.cli.calls.knowing import find, pack_of
-from brimgate.cli.calls.target import add_calling_options, choose
+from brimgate.cli.calls.target import add_calling_options, choose, find, pack_of
 from brimgate.cli.output import Progress, complain, printable, write_text
 from brimgate.engine.tokens.families import FAMILIES
 from brimgate.errors import BadRequest, InputError
@@ -21,9 +20,7 @@ from brimgate.errors import BadRequest, InputError
 if TYPE_CHECKING:
     from brimgate.app.client import Caller, Tool
     from brimgate.cli.calls.progress import Patience
-    from brimgate.cli.measurement import Measurement
-    from brimgate.cli.recorded import Recorded
-    from brimgate.cli.savings import Summary
+    from brimgate.cli.savings import Measurement, Recorded, Summary
     from brimgate.engine.tokens.estimator import Estimator
     from brimgate.packs.pack import Pack
 
@@ -90,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _calls(options: argparse.Namespace, pack: "Pack") -> "list[Recorded]":
-    from brimgate.cli.recorded import read_calls, samples_of
+    from brimgate.cli.savings import read_calls, samples_of
 
     calls = read_calls(options.calls) if options.calls else samples_of(pack)
     if not calls:
@@ -171,7 +168,7 @@ def _names_ids(call: "Recorded", pack: "Pack") -> bool:
 
 
 async def _ask(caller: "Caller", call: "Recorded") -> "_Answered":
-    from brimgate.cli.calls.answer import read_answer
+    from brimgate.cli.calls.answer_text import read_answer
     from brimgate.cli.calls.values import encode
 
     outcome = await caller.call(call.tool, encode(call.arguments))
@@ -228,12 +225,12 @@ def _without_failures(pack: "Pack", answered: Sequence["_Answered"]) -> list["_A
 
 
 def _measured(pack: "Pack", call: "Recorded", document: bytes, estimator: "Estimator") -> "Measurement":
-    from brimgate.cli.measurement import measure
+    from brimgate.cli.savings import measure
     from brimgate.engine import jsontext
     from brimgate.engine.document import Source
     from brimgate.engine.forms import AUTO, render
     from brimgate.packs.formatter import write
-    from brimgate.packs.scene import Scene
+    from brimgate.packs.pack import Scene
     from brimgate.packs.short_ids import ids_in, shortener
 
     started = time.perf_counter()

@@ -10,15 +10,16 @@ from brimgate.back.process import Command, Process, spawn
 from brimgate.cli import Commands
 from brimgate.cli.gateway import (
     add_gateway_options,
+    add_sandbox_option,
     config_path,
     configuration,
+    sandboxes,
     warn_of_unknown_variables,
 )
-from brimgate.cli.sandboxes import add_sandbox_option, sandboxes
 from brimgate.config import Config
 from brimgate.config.declarations import Upstream
 from brimgate.errors import OperatorError, UpstreamError
-from brimgate.stopping import EarlySignals
+from brimgate.platform import EarlySignals
 from brimgate.watch.log import Log
 
 if TYPE_CHECKING:

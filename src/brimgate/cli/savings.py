@@ -1,11 +1,101 @@
 """Savings over several answers: per operation the mean, the median and the spread, and whether its target is met."""
 
+import json
 import statistics
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
-from brimgate.cli.measurement import Measurement, saved
+from brimgate.engine import jsontext
+from brimgate.engine.tokens.estimator import Estimator
+from brimgate.errors import InputError, JsonRefused, OperatorError
+from brimgate.packs.pack import SAMPLES_FILE, Pack
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    bytes: int
+    tokens: int
+
+    @classmethod
+    def of(cls, text: str, estimator: Estimator) -> "Sizes":
+        return cls(len(text.encode("utf-8", "surrogateescape")), estimator.count(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    operation: str
+    pretty: Sizes
+    minified: Sizes
+    shown: Sizes
+    elapsed_ms: float
+
+    @property
+    def saved_bytes(self) -> float:
+        """Percent, against minified JSON."""
+        return saved(self.minified.bytes, self.shown.bytes)
+
+    @property
+    def saved_tokens(self) -> float:
+        return saved(self.minified.tokens, self.shown.tokens)
+
+    def record(self) -> dict[str, Any]:
+        """In the names of the brief (004)."""
+        return {
+            "operation": self.operation,
+            "rawBytes": self.minified.bytes,
+            "compactBytes": self.shown.bytes,
+            "savingsPercent": round(self.saved_bytes, 1),
+            "estimatedTokensBefore": self.minified.tokens,
+            "estimatedTokensAfter": self.shown.tokens,
+            "tokenSavingsPercent": round(self.saved_tokens, 1),
+            "prettyBytes": self.pretty.bytes,
+            "processingTimeMs": round(self.elapsed_ms, 2),
+            "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        }
+
+    def line(self) -> str:
+        return (
+            f"{self.operation}: {self.minified.bytes:,} → {self.shown.bytes:,} bytes ({-self.saved_bytes:+.1f} %), "
+            f"{self.minified.tokens:,} → {self.shown.tokens:,} tokens ({-self.saved_tokens:+.1f} %) "
+            f"against minified JSON, {self.elapsed_ms:.1f} ms"
+        )
+
+
+def saved(before: int, after: int) -> float:
+    return 100 - after / before * 100 if before else 0.0
+
+
+def measure(
+    operation: str, document: bytes, shown: str, elapsed_ms: float, estimator: Estimator
+) -> Measurement:
+    try:
+        minified = jsontext.canonical(document).decode()
+        pretty = json.dumps(json.loads(minified), indent=2, ensure_ascii=False)
+    except (JsonRefused, ValueError, RecursionError):
+        minified = pretty = document.decode("utf-8", "surrogateescape")
+    before, least, after = (Sizes.of(text, estimator) for text in (pretty, minified, shown))
+    return Measurement(operation, before, least, after, elapsed_ms)
+
+
+def check_writable(path: Path) -> None:
+    """Before anything is called: afterwards it would be too late to say so."""
+    try:
+        with path.open("a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        raise OperatorError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def append(path: Path, measurement: Measurement) -> None:
+    line = json.dumps(measurement.record(), ensure_ascii=False) + "\n"
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(line)
+    except OSError as error:
+        raise OperatorError(f"{path}: cannot be written: {error.strerror}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +205,52 @@ def _row(summary: Summary, sizing: Sizing) -> str:
         f"{sizing.shown:>9,.0f}{sizing.of_pretty.mean:>10.1f}%{least.mean:>12.1f}%{least.median:>8.1f}%"
         f"{least.deviation:>7.1f}{summary.target:>7}%{verdict}"
     )
+
+
+_WANTED = 'must be {"tool": NAME, "arguments": {…}, "answer": …}; without an answer it is called live'
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    tool: str
+    arguments: dict[str, Any]
+    answer: bytes = b""
+    """As JSON; empty if it is to be asked for."""
+
+
+def read_calls(path: Path) -> list[Recorded]:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+    found = parse_calls(data, str(path))
+    if not found:
+        raise InputError(f"{path}: holds no calls; a line {_WANTED}")
+    return found
+
+
+def samples_of(pack: Pack) -> list[Recorded]:
+    return parse_calls(pack.file(SAMPLES_FILE), f"{pack.name}/{SAMPLES_FILE}")
+
+
+def parse_calls(data: bytes, name: str) -> list[Recorded]:
+    lines = ((number, line) for number, line in enumerate(data.splitlines(), 1) if line.strip())
+    return [_parse(line, f"{name}:{number}") for number, line in lines]
+
+
+def _parse(line: bytes, where: str) -> Recorded:
+    try:
+        value: Any = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: is not JSON: {error}") from None
+    members = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    tool, arguments = members.get("tool"), members.get("arguments", {})
+    if not isinstance(tool, str) or not tool or not isinstance(arguments, dict):
+        raise InputError(f"{where}: {_WANTED}")
+    try:
+        answer = json.dumps(members["answer"], ensure_ascii=False).encode() if "answer" in members else b""
+    except UnicodeEncodeError:
+        raise InputError(
+            f"{where}: half of a character (\\ud800 to \\udfff without the other half)"
+        ) from None
+    return Recorded(tool, cast("dict[str, Any]", arguments), answer)

@@ -13,12 +13,13 @@ from urllib.parse import quote
 from brimgate.cli import Commands
 from brimgate.cli.gateway import (
     add_gateway_options,
+    add_sandbox_option,
     config_path,
     configuration,
+    sandboxes,
     warn_of_unknown_variables,
 )
 from brimgate.cli.output import complain
-from brimgate.cli.sandboxes import add_sandbox_option, sandboxes
 from brimgate.config import Config
 from brimgate.errors import OperatorError
 from brimgate.watch.log import Log

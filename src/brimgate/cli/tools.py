@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from brimgate.cli import Commands
 from brimgate.cli.calls.conversation import converse
-from brimgate.cli.calls.knowing import find, is_destructive, pack_of, remember
-from brimgate.cli.calls.target import Target, add_calling_options, choose
+from brimgate.cli.calls.target import (
+    Target,
+    add_calling_options,
+    choose,
+    find,
+    is_destructive,
+    pack_of,
+    remember,
+)
 from brimgate.cli.output import printable
 from brimgate.config.masking import masked_arguments
 from brimgate.errors import BadRequest
@@ -92,8 +99,7 @@ def summarize(tool: "Tool", order: Sequence[str]) -> str:
 
 def describe(tool: "Tool", target: Target, pack: "Pack | None") -> str:
     from brimgate.cli.calls.arguments import signature
-    from brimgate.cli.calls.schema import as_mapping, parameters, required
-    from brimgate.cli.calls.weighing import usable
+    from brimgate.cli.calls.schema import as_mapping, parameters, required, usable
 
     destroys = is_destructive(tool, pack)
     lines = [signature(tool.name, tool.schema, _order(tool, pack)), ""]
@@ -144,8 +150,7 @@ def type_name(about: Any, root: dict[str, Any]) -> str:
 
 def _command_line(tool: "Tool", target: Target, *, destroys: bool) -> str:
     """With what the tool needs, ready to be filled in."""
-    from brimgate.cli.calls.schema import as_mapping, parameters, required
-    from brimgate.cli.calls.weighing import usable
+    from brimgate.cli.calls.schema import as_mapping, parameters, required, usable
 
     schema = usable(tool.schema)
     known, root = parameters(schema), as_mapping(schema)

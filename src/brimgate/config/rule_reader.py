@@ -1,17 +1,18 @@
 """What a configuration means for each tool."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import TypeVar
 
 from brimgate.config.declarations import Config, Override, Upstream
-from brimgate.config.values import Place
+from brimgate.config.reader import Place
 from brimgate.engine.policy import Policy
-from brimgate.engine.rules import Rules, ToolRule, Words
+from brimgate.engine.rules import PathPattern, Rules, ToolRule, Words
 from brimgate.engine.tokens.estimator import Estimator, family_of
 from brimgate.engine.tokens.families import DEFAULT_FAMILY
+from brimgate.errors import OperatorError
 
 _T = TypeVar("_T")
 
@@ -24,7 +25,7 @@ def make_rules(config: Config, upstream: str = "", budget: int | None = None) ->
     patterns = [*protection.tools.items(), *one.tools.items()]
     words: Callable[[str], Words | None] = _no_words
     if one.pack:
-        from brimgate.config.packs import rules_of, words_of
+        from brimgate.config.pack_rules import rules_of, words_of
         from brimgate.packs.discovery import load_pack
 
         pack = load_pack(one.pack)
@@ -154,3 +155,43 @@ def overridden(rule: ToolRule, override: Override) -> ToolRule:
 
 def _or(given: _T | None, otherwise: _T) -> _T:
     return otherwise if given is None else given
+
+
+Resolve = Callable[[str], ToolRule]
+
+
+def endpoint_rules(config: Config, packs: Iterable[str] = (), budget: int | None = None) -> Resolve:
+    """By the packs' rules, then by those of the configuration; of several that match the later wins."""
+    general = general_rule(config, budget)
+    patterns = [
+        *_rules_of_packs(packs, general.policy.hard_cap),
+        *config.context_protection.endpoints.items(),
+    ]
+    return rules_by_path(general, patterns)
+
+
+def rules_by_path(general: ToolRule, patterns: Iterable[tuple[str, Override]]) -> Resolve:
+    """What cannot be is refused now, not at the first request."""
+    known = [(PathPattern.of(pattern), override) for pattern, override in patterns]
+    for _, override in known:
+        overridden(general, override)
+
+    def resolve(path: str) -> ToolRule:
+        rule = general
+        for pattern, override in known:
+            if pattern.match(path) is not None:
+                rule = overridden(rule, override)
+        return rule
+
+    return Rules(resolve).of
+
+
+def _rules_of_packs(packs: Iterable[str], hard_cap: int) -> Iterable[tuple[str, Override]]:
+    for name in packs:
+        from brimgate.config.pack_rules import endpoints_of
+        from brimgate.packs.discovery import load_pack
+
+        try:
+            yield from endpoints_of(load_pack(name), hard_cap).items()
+        except ValueError as error:
+            raise OperatorError(f"the pack {name}: {error}") from None

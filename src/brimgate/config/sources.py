@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from brimgate.config.declarations import Config, ContextProtection, Server, Upstream
 from brimgate.config.options import PREFIX, Key, keys_of
+from brimgate.config.reader import Place, dotted, inner_of, raise_all, read_scalar
 from brimgate.config.tree import MAX_BYTES, shown
-from brimgate.config.values import Place, dotted, inner_of, raise_all, read_scalar
 from brimgate.errors import ConfigError, OperatorError
 
 OTHER_VARIABLES: Final = frozenset(("BRIMGATE_CONFIG", "BRIMGATE_STATE_DIR", "BRIMGATE_CURSOR_KEY"))
@@ -143,7 +143,7 @@ def _check(config: Config, name: str, origins: AnyMapping[Place, str]) -> None:
 def _unknown_packs(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
     for name, one in config.upstreams.items():
         if one.pack:
-            from brimgate.config.packs import rules_of
+            from brimgate.config.pack_rules import rules_of
             from brimgate.packs.discovery import load_pack
 
             try:

@@ -6,10 +6,9 @@ cannot be opened safely (refused JSON, keys too long to stand in a path, nesting
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable
 from dataclasses import dataclass
 from operator import sub
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from brimgate.engine import jsontext
 from brimgate.engine.chunks import LongText, Plan
@@ -17,6 +16,9 @@ from brimgate.engine.jsontext import Children
 from brimgate.engine.lazy import lazy
 from brimgate.engine.tokens.estimator import Estimator
 from brimgate.errors import BadRequest, JsonRefused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MAX_DEPTH: Final = 40
 _CURVED_BYTES: Final = 16_384

@@ -1,6 +1,7 @@
 """What holds for one tool, and where it is looked up."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from brimgate.engine.policy import Policy
 
 if TYPE_CHECKING:
-    from brimgate.engine.wording import Wording
+    from brimgate.engine.replies.formatted import Wording
 
 OutputSchema = Literal["drop", "relax", "keep"]
 Words = Callable[[bytes, Callable[[dict[str, Any]], None]], "Wording"]
@@ -79,3 +80,51 @@ class Rules:
             if len(self._known) < _MAX_REMEMBERED:  # names come from outside
                 self._known[tool] = rule
         return rule
+
+
+_WILD: Final = re.compile(r"\*|\{([^{}/]*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class PathPattern:
+    expression: re.Pattern[str]
+
+    @classmethod
+    def of(cls, text: str) -> "PathPattern":
+        out: list[str] = []
+        named: set[str] = set()
+        at = 0
+        text = _bare(text)
+        for found in _WILD.finditer(text):
+            out.append(re.escape(text[at : found.start()]))
+            at = found.end()
+            name = found[1] or ""
+            if found[0] == "*":
+                out.append(".*")
+            elif name.isidentifier() and name not in named:
+                named.add(name)
+                out.append(f"(?P<{name}>[^/]+)")
+            else:
+                out.append("[^/]+")
+        return cls(re.compile("".join([*out, re.escape(text[at:])]), re.DOTALL))
+
+    def match(self, path: str) -> dict[str, str] | None:
+        """What the names stand for; None where the path is another."""
+        found = self.expression.fullmatch(_bare(path))
+        return None if found is None else found.groupdict()
+
+
+def template_for(path: str, templates: "Mapping[str, str]") -> str:
+    """The endpoint of one item of the list at `path`, names of the pattern filled in; the later match wins."""
+    chosen = ""
+    for pattern, template in templates.items():
+        names = PathPattern.of(pattern).match(path)
+        if names is not None:
+            chosen = template
+            for name, value in names.items():
+                chosen = chosen.replace(f"{{{name}}}", value)
+    return chosen
+
+
+def _bare(path: str) -> str:
+    return path.rstrip("/") or "/"

@@ -7,11 +7,10 @@ from typing import Any, Final
 from brimgate.engine import jsontext
 from brimgate.engine.document import MAX_DEPTH, Node, Source, pointer_step
 from brimgate.engine.fields import field_tree, project
-from brimgate.engine.fit import fit
+from brimgate.engine.fit import Selection, clipped, fit, fit_units, indexed, list_items
 from brimgate.engine.forms import Rendered
 from brimgate.engine.policy import Policy
-from brimgate.engine.selection import Selection, clipped, fit_units, indexed, list_items
-from brimgate.engine.view import View
+from brimgate.engine.query import View
 from brimgate.errors import BadRequest
 
 CONTEXT_LINES: Final = 2
@@ -177,3 +176,26 @@ def _excerpts(lines: Sequence[str], hits: list[int], context: int) -> str:
         out.append(f"{at + 1}{':' if wanted[at] else '-'}{lines[at]}")
         previous = at
     return "\n".join(out)
+
+
+def select_lines(source: Source, wanted: tuple[int, int], start: int, room: int, policy: Policy) -> Selection:
+    """Lines count from 1; `start` is the byte to go on at, 0 for the first line of the range."""
+    text = source.as_text.long_text if source.is_json else source.long_text
+    first, last = wanted
+    if first > text.line_count:
+        raise BadRequest(f"there are {text.line_count:,} lines")
+    begin = start or text.line_start(first - 1)
+    stop = text.line_start(min(last, text.line_count))
+    # No text has more than eight bytes a token over any length that matters; more is not worth counting.
+    end = stop if stop - begin <= 8 * room else text.cut(begin, begin + 8 * max(room, 1))
+    while (tokens := policy.estimator.ceiling(text.data[begin:end])) > room:
+        shorter = text.cut(begin, begin + max(1, int((end - begin) * max(room, 1) / tokens * 0.97)))
+        if shorter >= end:
+            break
+        end = shorter
+    content = text.data[begin:end].decode("utf-8", "surrogateescape")
+    shown = {"startLine": text.line_of(begin) + 1, "endLine": text.line_of(max(end - 1, begin)) + 1}
+    return Selection(
+        "lines", f"lines {shown['startLine']:,}-{shown['endLine']:,} of {text.line_count:,}", content, "text", tokens,
+        {"lines": text.line_count}, shown, end if end < stop else None,
+    )  # fmt: skip

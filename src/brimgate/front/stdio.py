@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 
-from brimgate.wire.port import LinePort
+from brimgate.wire.pipes import LinePort
 
 
 class StdioClient:

@@ -1,11 +1,12 @@
 """Where one process holds what it holds back."""
 
-from collections.abc import Callable
 from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from brimgate.hold.protection import Protection
 
 

@@ -3,24 +3,24 @@
 import os
 import secrets
 from base64 import b64decode
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from brimgate.engine.cursor import Binding, Cursor, KeyRing, check_key, peek
 from brimgate.engine.document import Position, Source
-from brimgate.engine.filling import Filling, Look, items_needed
-from brimgate.engine.gate import Gate
 from brimgate.engine.policy import Policy
-from brimgate.engine.query import Request
+from brimgate.engine.query import FOCUS, WHOLE, Request, View
+from brimgate.engine.replies.formatted import Wording
 from brimgate.engine.replies.reply import Reply
-from brimgate.engine.view import FOCUS, WHOLE, View
-from brimgate.engine.wording import Wording
+from brimgate.engine.replies.text import Gate
 from brimgate.errors import CursorError, OperatorError
-from brimgate.hold.live_lists import Fillings
+from brimgate.hold.live_lists import Filling, Fillings, Look, items_needed
 from brimgate.hold.stores import SnapshotStore
 from brimgate.platform import create_private, is_private, make_private_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 KEY_VARIABLE: Final = "BRIMGATE_CURSOR_KEY"
 DEFAULT_TTL_SECONDS: Final = 600

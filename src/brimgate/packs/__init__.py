@@ -1,6 +1,5 @@
 """Knowledge of one system each: how its answers read best, what of them matters, which of its tools destroy."""
 
-from brimgate.packs.pack import Formatter, Pack, Sandbox, Tool
-from brimgate.packs.scene import Scene
+from brimgate.packs.pack import Formatter, Pack, Sandbox, Scene, Tool
 
 __all__ = ["Formatter", "Pack", "Sandbox", "Scene", "Tool"]

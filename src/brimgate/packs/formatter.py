@@ -13,10 +13,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from brimgate.engine import jsontext
-from brimgate.engine.wording import Wording
+from brimgate.engine.replies.formatted import Wording
 from brimgate.errors import JsonRefused
-from brimgate.packs.pack import Formatter, Pack
-from brimgate.packs.scene import Scene
+from brimgate.packs.pack import Formatter, Pack, Scene
 
 _MAX_ERROR_CHARS: Final = 300
 _FAILURE_SECONDS: Final = 2.0

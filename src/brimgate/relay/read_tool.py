@@ -1,6 +1,5 @@
 """`brimgate_read`: the one tool that leads to everything held back."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -11,6 +10,8 @@ from brimgate.errors import BadRequest
 from brimgate.relay.protocol.message import encode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from brimgate.engine.cursor import Binding
     from brimgate.engine.policy import Policy
     from brimgate.engine.query import Request
@@ -124,8 +125,8 @@ def asked_of(
 def _picture(raw: bytes, policy: "Policy") -> "tuple[Reply, bytes] | None":
     """A held image that a path leads to, if it fits under the cap."""
     from brimgate.engine.replies.reply import Notice, Reply, budget_fields
+    from brimgate.relay.budget import without_data
     from brimgate.relay.content import block_slot, resource_slot
-    from brimgate.relay.last_look import without_data
 
     if raw[:1] != b"{":
         return None

@@ -17,11 +17,10 @@ from brimgate.relay.protocol.message import NOTHING, Message
 from brimgate.relay.read_tool import read_on
 
 if TYPE_CHECKING:
-    from brimgate.engine.filling import Filling
     from brimgate.engine.policy import Policy
+    from brimgate.engine.replies.formatted import Wording
     from brimgate.engine.replies.reply import Reply
-    from brimgate.engine.wording import Wording
-    from brimgate.hold.live_lists import Handover
+    from brimgate.hold.live_lists import Filling, Handover
     from brimgate.hold.protection import Protection
     from brimgate.relay.rewrite import Bounded
 
@@ -166,8 +165,7 @@ class Bounding:
         """An answer whose list a server in our own process has begun to fetch; None if it is any other."""
         if self._handover is None:
             return None
-        from brimgate.engine.filling import EVERYTHING
-        from brimgate.hold.live_lists import HANDED_OVER
+        from brimgate.hold.live_lists import EVERYTHING, HANDED_OVER
 
         token = _meta_member(message, HANDED_OVER)
         if not token:

@@ -12,8 +12,8 @@ import msgspec
 from brimgate.engine.policy import Policy
 from brimgate.engine.replies.reply import Reply
 from brimgate.engine.rules import ToolRule
-from brimgate.relay import keeping
-from brimgate.relay.budget import Choice, choose, for_schema
+from brimgate.relay import rewrite
+from brimgate.relay.budget import Choice, choose, for_schema, hold_whole, is_under_cap
 from brimgate.relay.content import (
     Slot,
     block_slot,
@@ -26,7 +26,6 @@ from brimgate.relay.content import (
     resource_slot,
     with_member,
 )
-from brimgate.relay.last_look import hold_whole, is_under_cap
 from brimgate.relay.protocol.message import Json, encode, quoted, text_of
 from brimgate.relay.rewrite import LIGHT_BYTES, Bounded, Hold, as_tool_result, clean, text_block, with_record
 
@@ -152,7 +151,7 @@ def _bound_tool_result(members: dict[str, Json], rule: ToolRule, hold: Hold, sch
         return None
     if is_kept and rule.output_schema == "keep" and members.get("isError") != b"true":
         is_all = same is not None or all(slots[at].member == "structuredContent" for at in choice.held)
-        kept = keeping.still_valid(structured, schema, reply) if is_all else None
+        kept = rewrite.still_valid(structured, schema, reply) if is_all else None
         if kept is not None:
             light = [
                 slot.raw

@@ -23,8 +23,7 @@ from brimgate.relay.actions import (
     settled,
 )
 from brimgate.relay.catalog import Catalog
-from brimgate.relay.greeting import Greeting
-from brimgate.relay.pending import Call, WaitingCalls
+from brimgate.relay.pending import Call, Greeting, WaitingCalls
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import NOTHING, Garbage, Message, Opaque
 from brimgate.relay.reduction import Bounding

@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final
 
+from brimgate.wire.framing import LineBuffer, TooLong
+
 READ_BYTES: Final = 262_144
 _JOINED_BYTES: Final = 65_536
 """Up to here one copy is cheaper than a second call of the system."""
@@ -226,3 +228,60 @@ def _call_if_open(loop: asyncio.AbstractEventLoop, callback: Callable[..., None]
         loop.call_soon_threadsafe(callback, *arguments)
     except RuntimeError:
         return  # the loop has ended before the thread: nobody is left to tell
+
+
+class LinePort:
+    def __init__(
+        self,
+        *,
+        max_line_bytes: int,
+        on_line: Callable[[bytes | bytearray], None],
+        on_too_long: Callable[[bytes], None],
+        on_silent: Callable[[], None],
+        on_gone: Callable[[], None],
+    ) -> None:
+        """`on_silent`: the other side will say no more. `on_gone`: it reads no more."""
+        self._lines = LineBuffer(max_line_bytes)
+        self._on_line, self._on_too_long = on_line, on_too_long
+        self._on_silent, self._on_gone = on_silent, on_gone
+        self.received_bytes = 0
+        self._reader: PipeReader | ThreadReader | None = None
+        self._writer: PipeWriter | ThreadWriter | None = None
+
+    async def connect(self, source: Any, target: Any) -> None:
+        self._writer = await write_pipe(target, self._on_gone)
+        self._reader = await read_pipe(source, self._received, self._ended)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Inside a line that was refused: nothing behind it can be heard."""
+        return self._lines.is_skipping
+
+    @property
+    def reader(self) -> PipeReader | ThreadReader:
+        if self._reader is None:
+            raise AssertionError("connect() comes first")
+        return self._reader
+
+    @property
+    def writer(self) -> PipeWriter | ThreadWriter:
+        if self._writer is None:
+            raise AssertionError("connect() comes first")
+        return self._writer
+
+    def send(self, line: bytes | bytearray) -> None:
+        self.writer.write_line(line)
+
+    def _received(self, data: bytes) -> None:
+        self.received_bytes += len(data)
+        for line in self._lines.feed(data):
+            if isinstance(line, TooLong):
+                self._on_too_long(line.beginning)
+            else:
+                self._on_line(line)
+
+    def _ended(self) -> None:
+        last = self._lines.flush()
+        if last is not None and not self._lines.is_skipping:
+            self._on_line(last)
+        self._on_silent()

@@ -1,10 +1,13 @@
 """A list on a real socket that a test changes while it is read: by offset, by page or by cursor."""
 
 import json
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 from tests.back.scripted import Peer, Server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PAGED = """
 name: lists

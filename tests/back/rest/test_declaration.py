@@ -7,7 +7,7 @@ import pytest
 from brimgate.back.rest.api import RestApi
 from brimgate.back.rest.declaration import read_api
 from brimgate.errors import ConfigError, OperatorError
-from brimgate.front.api.operations import rest_method
+from brimgate.front.api.openapi import rest_method
 from tests.back.rest.declared import VARIABLES, api_of
 
 GOOD = """name: one

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brimgate.back.rest.arguments import Checker, coerced
 from brimgate.back.rest.declaration import Tool, read_api
-from brimgate.back.rest.request import compose, target_of
+from brimgate.back.rest.request import Checker, coerced, compose, target_of
 from brimgate.errors import BadRequest
 from tests.back.rest.declared import Ground, api_of, opened
 

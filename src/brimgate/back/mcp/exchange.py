@@ -6,10 +6,9 @@ from typing import Final, Protocol
 
 import msgspec
 
-from brimgate.back.http.conversation import Conversation
-from brimgate.back.http.refusal import Refusal, error_answer, read_refusal
 from brimgate.back.mcp.request import Outgoing, Waiting, messages_in
-from brimgate.back.mcp.response import OverCap, Trail, is_event_stream
+from brimgate.back.mcp.response import OverCap, Refusal, Trail, error_answer, is_event_stream, read_refusal
+from brimgate.back.mcp.server import Conversation
 from brimgate.back.mcp.tool_list import learn_tools, list_tools
 from brimgate.errors import UpstreamError
 from brimgate.http.client import Response

@@ -8,9 +8,8 @@ from typing import Final
 from urllib.parse import urljoin
 
 from brimgate.back.channel import Line, Listener
-from brimgate.back.http.refusal import read_refusal
 from brimgate.back.mcp.request import Backlog, Outgoing, Waiting, messages_in, read_outgoing
-from brimgate.back.mcp.response import Ear, Events, is_event_stream
+from brimgate.back.mcp.response import Ear, Events, is_event_stream, read_refusal
 from brimgate.back.mcp.server import HttpServer, target_of
 from brimgate.errors import ConfigError, UpstreamError
 from brimgate.http.client import Origin, Response, TooLarge

@@ -1,12 +1,21 @@
 """A server that speaks HTTP, as it is called: at its own address, with the headers its operator wants it to get."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
+import msgspec
+
+from brimgate.back.mcp.request import Outgoing
+from brimgate.back.mcp.response import Ear, Trail, is_event_stream
 from brimgate.errors import ConfigError, UpstreamError
 from brimgate.http.client import Headers, HttpClient, Origin, Response
+from brimgate.http.sse import Event, read_event
+from brimgate.relay.protocol.headers import ParamHeaders, make_params
+from brimgate.relay.protocol.message import Message, one_line
+from brimgate.relay.protocol.versions import call_arguments, envelope_headers
+from brimgate.wire.framing import TooLong
 
 _MAX_REDIRECTS: Final = 3
 _AS_IT_IS: Final = bytes(range(0x21, 0x7F)).decode()
@@ -77,3 +86,121 @@ def target_of(url: str) -> bytes:
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return quote(target, safe=_AS_IT_IS, errors="surrogateescape").encode("ascii")
+
+
+_JSON: Final = (b"content-type", b"application/json")
+_BOTH: Final = (b"accept", b"application/json, text/event-stream")
+_EVENTS: Final = (b"accept", b"text/event-stream")
+
+
+class _Greeted(msgspec.Struct):
+    protocolVersion: str = ""  # noqa: N815  # as on the wire
+
+
+class Conversation:
+    def __init__(self, name: str, http: HttpServer, ear: Ear) -> None:
+        self.name, self.http, self.ear = name, http, ear
+        self.session_id = b""
+        self._version = b""
+        self.is_greeted = False
+        """The handshake of the older era was answered."""
+        self.tools: dict[str, ParamHeaders] = {}
+        """Arguments that are repeated in headers, of every tool that was listed."""
+
+    async def post(self, sent: Outgoing) -> Response:
+        return await self.http.call(b"POST", [_JSON, _BOTH, *self._headers(sent)], sent.line)
+
+    async def listen(self, last_id: bytes) -> Response:
+        """A stream of what the server says by itself, or of what is missing of another."""
+        resumed = [(b"last-event-id", last_id)] if last_id else []
+        return await self.http.call(b"GET", [_EVENTS, *self._session_headers(), *resumed], None)
+
+    async def part(self) -> None:
+        response = await self.http.call(b"DELETE", self._session_headers(), None)
+        response.abort()
+
+    def begin(self, response: Response) -> None:
+        """The server answers a handshake: a new session."""
+        self.session_id = response.header(b"mcp-session-id")
+        self._version = b""
+
+    def note_greeting(self, message: Message) -> None:
+        self.is_greeted = not message.has_error
+        if message.has_error:
+            self.session_id = b""
+            return
+        try:
+            version = msgspec.json.decode(message.result, type=_Greeted).protocolVersion
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return
+        self._version = version.encode("ascii", "ignore")
+
+    def _headers(self, sent: Outgoing) -> Headers:
+        message = sent.message
+        if message is not None and sent.is_modern:
+            return [*envelope_headers(message), *self._param_headers(message)]
+        return [] if sent.method == "initialize" else self._session_headers()
+
+    def _param_headers(self, message: Message) -> Headers:
+        if message.method != "tools/call":
+            return []
+        name, arguments = call_arguments(message)
+        return make_params(self.tools.get(name, ()), arguments)
+
+    def _session_headers(self) -> Headers:
+        known = ((b"mcp-session-id", self.session_id), (b"mcp-protocol-version", self._version))
+        return [(name, value) for name, value in known if value]
+
+
+class StandingStream:
+    """Kept open as long as the server lets us; one that has none is fine."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        on_line: Callable[[bytes], None],
+        on_lost: Callable[[str], None],
+        on_chatter: Callable[[str], None],
+    ) -> None:
+        self._conversation = conversation
+        self._on_line, self._on_lost, self._on_chatter = on_line, on_lost, on_chatter
+        self._trail = Trail()
+        self._was_open = False
+
+    async def run(self) -> None:
+        while await self._listen():
+            await self._trail.rest()
+            self._trail.failures += 1
+
+    async def _listen(self) -> bool:
+        """Until the stream ends; whether it makes sense to come back."""
+        try:
+            response = await self._conversation.listen(self._trail.last_id)
+            if response.status != 200 or not is_event_stream(response):
+                response.abort()
+                return self._is_worth_waiting(response)
+            self._was_open = True
+            await self._conversation.ear.follow(response, self._hear)
+        except UpstreamError:
+            pass
+        except ValueError:
+            self._trail.last_id = b""  # it cannot be repeated in a header
+        return True
+
+    def _is_worth_waiting(self, response: Response) -> bool:
+        if response.status == 404 and self._was_open and self._conversation.session_id:
+            # Known before anyone needs it: the next call begins anew instead of failing.
+            self._on_lost(f"the upstream {self._conversation.name} has forgotten the session (404)")
+            return False
+        if response.status == 400 and self._was_open and self._trail.last_id:
+            self._trail.last_id = b""  # what is missing cannot be had; what comes can
+            return True
+        return response.status in (409, 429) or (response.status >= 500 and response.status != 501)
+
+    def _hear(self, event: Event | TooLong) -> None:
+        if isinstance(event, TooLong):
+            self._on_chatter("a message that is no answer was larger than max_result_bytes: left out")
+            event = Event(None, read_event(event.beginning).id)
+        self._trail.note(event)
+        if event.name == b"message" and event.data and (line := one_line(event.data)):
+            self._on_line(line)

@@ -7,12 +7,10 @@ from contextlib import suppress
 from typing import Final
 
 from brimgate.back.channel import Line, Listener
-from brimgate.back.http.conversation import Conversation
-from brimgate.back.http.standing import StandingStream
 from brimgate.back.mcp.exchange import Exchange
 from brimgate.back.mcp.request import Backlog, Outgoing, messages_in, read_outgoing
 from brimgate.back.mcp.response import Ear
-from brimgate.back.mcp.server import HttpServer
+from brimgate.back.mcp.server import Conversation, HttpServer, StandingStream
 from brimgate.errors import UpstreamError
 from brimgate.http.client import Origin
 from brimgate.relay.protocol.message import Message

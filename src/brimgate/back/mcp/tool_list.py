@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import msgspec
 
-from brimgate.back.http.conversation import Conversation
 from brimgate.back.mcp.request import messages_in, read_outgoing
 from brimgate.back.mcp.response import OverCap, is_event_stream
+from brimgate.back.mcp.server import Conversation
 from brimgate.errors import UpstreamError
 from brimgate.http.sse import Event
 from brimgate.relay.protocol import message as rpc

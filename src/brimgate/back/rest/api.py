@@ -10,18 +10,21 @@ from weakref import WeakSet
 
 import msgspec
 
-from brimgate.back.rest.arguments import Checker
-from brimgate.back.rest.calling import Caller
-from brimgate.back.rest.credentials import ClientCredentials, Credentials, FixedCredentials, Resolved
+from brimgate.back.rest.credentials import (
+    ClientCredentials,
+    Credentials,
+    FixedCredentials,
+    Resolution,
+    Resolved,
+)
 from brimgate.back.rest.errors import ApiError, Failures
 from brimgate.back.rest.live_list import Filling
 from brimgate.back.rest.model import Api, Paging, Setting, Tool
 from brimgate.back.rest.paging import Page, keys_of, walk_of
 from brimgate.back.rest.rates import Rates
-from brimgate.back.rest.request import Fixed, compose
-from brimgate.back.rest.resolution import Resolution
+from brimgate.back.rest.request import Checker, Fixed, compose
 from brimgate.back.rest.response import Content, Misshapen, Opened, content, whole_number
-from brimgate.back.rest.sender import Exchange, Reply
+from brimgate.back.rest.sender import Caller, Exchange, Reply
 from brimgate.back.rest.tool_declaration import LIMIT
 from brimgate.engine import jsontext
 from brimgate.errors import BadRequest, ConfigError, JsonRefused

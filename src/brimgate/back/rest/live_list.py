@@ -7,8 +7,8 @@ from brimgate.back.rest.paging import Walk
 from brimgate.back.rest.response import Content
 from brimgate.engine import jsontext
 from brimgate.engine.document import pointer_step
-from brimgate.engine.filling import Look
 from brimgate.errors import BadRequest, UpstreamError
+from brimgate.hold.live_lists import Look
 
 _MOST_REQUESTS: Final = 20
 """That one reading may cost."""

@@ -11,9 +11,8 @@ import msgspec
 
 from brimgate import __version__
 from brimgate.back.channel import Line, Listener
-from brimgate.engine.filling import EVERYTHING
 from brimgate.errors import ClientError, OperatorError, UpstreamError
-from brimgate.hold.live_lists import HANDED_OVER, Filled, Handover
+from brimgate.hold.live_lists import EVERYTHING, HANDED_OVER, Filled, Handover
 
 if TYPE_CHECKING:
     from brimgate.back.rest.api import Answer, RestApi

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal, cast
 
-from brimgate.back.rest.document import shown
+from brimgate.back.rest.declaration import Section
 from brimgate.back.rest.model import Constant, Paging, Parameter, Shape, Style, Table, Tool, Where
-from brimgate.back.rest.section import Section
+from brimgate.config.tree import shown
 
 TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 PATH: Final = re.compile(r"(?:/(?:\{[A-Za-z0-9_.-]{1,64}\}|[A-Za-z0-9_~!$&'()*+,;=:@.-]{1,200}))+")

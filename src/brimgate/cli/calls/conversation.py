@@ -9,7 +9,7 @@ from brimgate.back.process import Command, Process, end_group, spawn
 from brimgate.cli.calls.target import Target
 from brimgate.cli.gateway import warn_of_unknown_variables
 from brimgate.errors import UpstreamTimeout
-from brimgate.stopping import STOP_SIGNALS, EarlySignals
+from brimgate.platform import STOP_SIGNALS, EarlySignals
 from brimgate.watch.log import LEVELS, Log
 
 if TYPE_CHECKING:

@@ -8,11 +8,10 @@ from typing import Any
 from brimgate.cli.output import complain, printable
 from brimgate.errors import BadRequest, OperatorError
 from brimgate.packs.formatter import Trouble, write
-from brimgate.packs.pack import Pack
-from brimgate.packs.scene import Scene
+from brimgate.packs.pack import Pack, Scene
 from brimgate.packs.short_ids import ReferenceBook, ids_in, shortener
 from brimgate.platform import state_dir
-from brimgate.watch.wrapper_log import NAME, note_failure
+from brimgate.watch.log import NAME, note_failure
 
 
 class Speaker:

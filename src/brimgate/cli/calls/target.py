@@ -1,6 +1,7 @@
 """Which server a command is about: the options, the words, and the configuration they lead to."""
 
 import argparse
+import json
 import math
 import os
 import re
@@ -8,17 +9,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
+from hashlib import blake2b
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
 from brimgate.cli.gateway import config_path
-from brimgate.cli.output import printable
+from brimgate.cli.output import complain, printable
 from brimgate.config import Config, load
 from brimgate.config.declarations import Upstream
 from brimgate.config.sources import unreachable
 from brimgate.errors import BadRequest, OperatorError
+from brimgate.platform import make_private_dir, state_dir, write_private
 from brimgate.watch.log import LEVELS
+
+if TYPE_CHECKING:
+    from brimgate.app.client import Tool
+    from brimgate.packs.pack import Pack
 
 _TIMEOUT_SECONDS: Final = 60.0
 _OPTION: Final = re.compile(r"^ +(--[a-z][a-z-]*)", re.MULTILINE)
@@ -156,3 +163,64 @@ def _value_of(header: str, found: "re.Match[str]") -> str:
     if value is None:
         raise OperatorError(f"--header {printable(header)}: the variable {found[1] or '${}'} is not set")
     return value
+
+
+def find(tools: "Sequence[Tool]", name: str) -> "Tool":
+    for tool in tools:
+        if tool.name == name:
+            return tool
+    near = get_close_matches(name[:60], [tool.name for tool in tools], 3, 0.5)
+    hint = f"; did you mean {' or '.join(near)}?" if near else f"; it has {len(tools)} others"
+    raise BadRequest(printable(f"there is no tool {name[:60]}{hint} (`brimgate tools` lists them)"))
+
+
+def remember(target: Target, tools: "Sequence[Tool]") -> None:
+    """For the shell, which completes them."""
+    if target.given:
+        remember_catalog(target.given, b"[" + b",".join(tool.raw for tool in tools) + b"]")
+
+
+def pack_of(given: str | None, target: Target, tools: "Sequence[Tool]") -> "Pack | None":
+    """What is known of the server's system: by the command line, by the configuration, or by its tools."""
+    from brimgate.packs.discovery import NO_PACK, load_pack
+
+    named = given or target.upstream.pack
+    if named == NO_PACK:
+        return None
+    return load_pack(named) if named else recognised(tools)
+
+
+def recognised(tools: "Sequence[Tool]") -> "Pack | None":
+    from brimgate.packs.discovery import pack_for
+
+    return pack_for((tool.name for tool in tools), lambda error: complain(printable(str(error))))
+
+
+def is_destructive(tool: "Tool", pack: "Pack | None") -> bool:
+    """By its own word, or by that of those who know its system."""
+    return tool.is_destructive or (pack is not None and pack.tool(tool.name).is_destructive)
+
+
+def remember_catalog(upstream: str, tools: bytes) -> None:
+    """`upstream` as it is written on a command line, `tools` as JSON. What cannot be kept is not missed."""
+    try:
+        path = _catalog_path(upstream)
+        make_private_dir(path.parent)
+        if not path.exists() or path.read_bytes() != tools:
+            write_private(path, tools)
+    except (OperatorError, OSError, UnicodeEncodeError):
+        pass
+
+
+def remembered(upstream: str) -> list[dict[str, Any]]:
+    try:
+        tools: Any = json.loads(_catalog_path(upstream).read_bytes())
+    except (OperatorError, OSError, ValueError, RecursionError):
+        return []
+    found = cast("list[Any]", tools) if isinstance(tools, list) else []
+    return [cast("dict[str, Any]", one) for one in found if isinstance(one, dict)]
+
+
+def _catalog_path(upstream: str) -> Path:
+    """A name of our own: that of an upstream may be a URL."""
+    return state_dir() / "catalogs" / f"{blake2b(upstream.encode(), digest_size=8).hexdigest()}.json"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from brimgate.engine.forms import columns, columns_reader, lines, plain, table, toon
+from brimgate.engine.forms import columns, columns_reader, plain, table
 from brimgate.engine.tokens.estimator import Estimator
 
 MARGIN: Final = 0.97
@@ -30,9 +30,9 @@ FORMS: Final = {
     "json": Form(_encode_json, str.encode),
     "columns": Form(columns.encode, columns_reader.decode),
     "table": Form(table.encode, table.decode),
-    "lines": Form(lines.encode, lines.decode),
-    "bare": Form(plain.encode, plain.decode),
-    "toon": Form(toon.encode, toon.decode),
+    "lines": Form(plain.encode_lines, plain.decode_lines),
+    "bare": Form(plain.encode_bare, plain.decode_bare),
+    "toon": Form(plain.encode_toon, plain.decode_toon),
 }
 AUTO: Final = "auto"
 _CLEAR: Final = 0.75
@@ -69,8 +69,8 @@ def _compact(raw: bytes, estimator: Estimator) -> Rendered:
     text = columns.encode(raw)
     if text is not None:
         return Rendered("columns", text)
-    best = Rendered("bare", plain.encode(raw))
-    listed = lines.encode(raw) if raw[:1] == b"[" else None
+    best = Rendered("bare", plain.encode_bare(raw))
+    listed = plain.encode_lines(raw) if raw[:1] == b"[" else None
     if listed is not None and estimator.table(listed) < estimator.table(best.text):
         return Rendered("lines", listed)
     return best

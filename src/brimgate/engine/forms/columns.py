@@ -26,8 +26,7 @@ import msgspec
 from brimgate.engine import jsontext
 from brimgate.engine.forms.cells import DELIMITER, write_column
 from brimgate.engine.forms.formula import find_formulas
-from brimgate.engine.forms.paths import path_text
-from brimgate.engine.forms.rows import Group, group_rows
+from brimgate.engine.forms.rows import Group, group_rows, path_text
 
 _MIN_ROWS: Final = 2
 

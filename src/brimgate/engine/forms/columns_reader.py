@@ -7,7 +7,7 @@ from typing import Final
 
 from brimgate.engine import jsontext
 from brimgate.engine.forms.cells import json_end, read_cell
-from brimgate.engine.forms.paths import Path, path_text, read_path
+from brimgate.engine.forms.rows import Path, path_text, read_path
 from brimgate.errors import InputError
 
 _TABLE: Final = re.compile(r"(?:table \d+: )?(\d+) rows, ([\d and]+) columns(?:;.*)?\Z")

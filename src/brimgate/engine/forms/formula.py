@@ -8,8 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from brimgate.engine import jsontext
-from brimgate.engine.forms.paths import path_text
-from brimgate.engine.forms.rows import Column, Gap
+from brimgate.engine.forms.rows import Column, Gap, path_text
 
 CELL: Final = "cell"
 

@@ -7,8 +7,7 @@ from typing import Any, Final
 from brimgate.engine import jsontext
 from brimgate.engine.forms import columns, columns_reader
 from brimgate.engine.forms.cells import write_column
-from brimgate.engine.forms.paths import path_text
-from brimgate.engine.forms.rows import group_rows
+from brimgate.engine.forms.rows import group_rows, path_text
 
 _RULE: Final = re.compile(r"\|(?:---\|)+\Z")
 """Ours has no spaces, so a row of `---` cells is never taken for it."""

@@ -7,11 +7,10 @@ its place. Deterministic, and linear in the size of the answer.
 from dataclasses import replace
 
 from brimgate.engine.document import Source
-from brimgate.engine.highlights.findings import Finding, write_findings
+from brimgate.engine.highlights.findings import Finding, sample, write_findings
 from brimgate.engine.highlights.odd_lines import alarm_lines, odd_lines
 from brimgate.engine.highlights.odd_rows import odd_rows
 from brimgate.engine.highlights.row_source import Rows, read_rows
-from brimgate.engine.highlights.sampling import sample
 from brimgate.engine.textkind import TextKind
 from brimgate.engine.tokens.estimator import Estimator
 

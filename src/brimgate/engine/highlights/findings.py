@@ -1,9 +1,13 @@
 """One thing that stands out, and how a list of them is written."""
 
 import re
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+from brimgate.engine.document import Source, Text
+from brimgate.engine.jsontext import Children
 from brimgate.engine.tokens.estimator import Estimator
 
 _MAX_SHOWN: Final = 16
@@ -49,3 +53,82 @@ def clip(text: str) -> str:
     if len(text) <= _MAX_CHARS:
         return text
     return f"{text[: _MAX_CHARS * 2 // 3]} … {text[-_MAX_CHARS // 3 :]}"
+
+
+MAX_BYTES: Final = 12 << 20
+"""Up to here all of it is looked at: 10 MB take 0.1 to 0.5 s."""
+_SAMPLE_BYTES: Final = 3 << 20
+_WINDOWS: Final = 30
+_MAX_ALARMS: Final = 2_000
+"""More are no exception any more, and the windows show them."""
+_ALARM: Final = (
+    rb"\b(?:FATAL|PANIC|EMERG|CRITICAL|CRIT|ERROR|SEVERE|fatal|panic|critical|Traceback|\w*Exception|\w*Error)\b"
+    rb"|(?i:payment_failed|chargeback|corrupt)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    source: Source
+    places: Sequence[int] | None = None
+    """Where each item or line of the sample stands in the answer, from 0; None if it is the whole answer."""
+    total: int = 0
+
+    @property
+    def note(self) -> str:
+        return "" if self.places is None else f"in a sample of {len(self.places):,} of {self.total:,}"
+
+
+def sample(source: Source) -> Sample:
+    if len(source.data) <= MAX_BYTES:
+        return Sample(source)
+    children = source.open(source.root) if source.is_json else None
+    if children is not None:
+        return _sample_items(source, children) if children.keys is None else Sample(source)
+    return _sample_lines(source)
+
+
+def _sample_items(source: Source, children: Children) -> Sample:
+    chosen = _choose(source.data, children.starts, children.ends)
+    data = source.data
+    raw = b"[" + b",".join(data[children.starts[at] : children.ends[at]] for at in chosen) + b"]"
+    return Sample(Source(raw), chosen, len(children))
+
+
+def _sample_lines(source: Source) -> Sample:
+    import numpy as np
+
+    text = source.long_text
+    # Arrays: as lists of numbers they would take more memory than the text.
+    newlines: Any = text.newlines
+    starts: Any = np.concatenate((np.zeros(1, newlines.dtype), newlines + 1))
+    ends: Any = np.append(newlines, len(source.data))
+    chosen = _choose(source.data, starts, ends)
+    raw = b"\n".join(source.data[starts[at] : ends[at]] for at in chosen)
+    return Sample(Text(raw), chosen, text.line_count)
+
+
+def _choose(data: bytes, starts: Sequence[int], ends: Sequence[int]) -> list[int]:
+    """Items or lines by their numbers: the first (it may be a header), windows all over, those with an alarm."""
+    chosen = {0}
+    width, step = _SAMPLE_BYTES // _WINDOWS, len(data) // _WINDOWS
+    for window in range(_WINDOWS):
+        first = bisect_right(starts, window * step) - 1
+        last = bisect_right(starts, window * step + width)
+        chosen.update(range(max(first, 0), last))
+    chosen.update(bisect_right(starts, at) - 1 for at in _alarms(data))
+    most = _SAMPLE_BYTES  # one item alone may be larger than the whole sample should be
+    return [at for at in sorted(chosen) if at >= 0 and ends[at] - starts[at] <= most]
+
+
+def _alarms(data: bytes) -> list[int]:
+    # 64 MiB in 0.13 s; the standard one takes ten times that.
+    import re2  # pyright: ignore[reportMissingTypeStubs]
+
+    found: list[int] = []
+    matches: Any = re2.finditer(_ALARM, data)  # pyright: ignore[reportUnknownMemberType]
+    for match in matches:
+        found.append(match.start())
+        if len(found) > _MAX_ALARMS:
+            return []
+    return found

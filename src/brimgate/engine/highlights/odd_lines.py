@@ -8,9 +8,96 @@ from dataclasses import dataclass
 from typing import Final
 
 from brimgate.engine.highlights.findings import Finding
-from brimgate.engine.highlights.numbers import outliers
-from brimgate.engine.highlights.words import mask_values
 from brimgate.engine.textkind import ENTRY
+
+_MIN_VALUES: Final = 12
+_MIN_DISTINCT: Final = 5
+_MAX_APART: Final = 3
+_GAP: Final = 1.5
+"""How far beyond the rest, in units of the rest's own distance from the median. Heavy but natural tails (log-normal
+prices, say) stay below it; a slip by a factor of ten does not."""
+
+
+def outliers(values: Sequence[float]) -> list[tuple[int, float]]:
+    """Index and how far out (in gaps) of at most a few values that lie apart, above or below."""
+    if len(values) < _MIN_VALUES:
+        return []
+    import numpy as np  # loaded by the first long list only
+
+    array = np.asarray(values, dtype=np.float64)
+    array = np.where(np.isfinite(array), array, np.nan)
+    edge = _MAX_APART + 1
+    ordered = np.sort(array[~np.isnan(array)])
+    if len(ordered) < _MIN_VALUES or len(np.unique(ordered[:: max(1, len(ordered) // 200)])) < _MIN_DISTINCT:
+        return []
+    middle = float(ordered[len(ordered) // 2])
+    found: list[tuple[int, float]] = []
+    for border, reach in (
+        _apart(ordered[-edge:].tolist(), middle),
+        _apart((-ordered[:edge][::-1]).tolist(), -middle),
+    ):
+        found.extend((int(at), reach) for at in np.flatnonzero(array >= border)) if reach > 0 else None
+        array = -array
+    return found
+
+
+def _apart(tail: list[float], middle: float) -> tuple[float, float]:
+    """The smallest of the values at the end of an ordered tail that lie apart, and how far; reach 0 if none does."""
+    for at in range(len(tail) - 1, 0, -1):
+        gap, spread = tail[at] - tail[at - 1], tail[at - 1] - middle
+        if spread > 0 and gap > _GAP * spread:
+            return tail[at], gap / spread
+    return 0.0, 0.0
+
+
+_WINDOW_BYTES: Final = 1 << 19
+"""Lines are masked so many bytes at a time: the arrays take twenty times the bytes."""
+_SEPARATOR, _OTHER, _DIGIT = 0, 1, 2
+_SEPARATORS: Final = b" \t\n\r\x0b\x0c=:,;()[]{}\"'|/<>"
+_KINDS: Final = bytes(
+    _SEPARATOR if byte in _SEPARATORS else _DIGIT if byte in b"0123456789" else _OTHER for byte in range(256)
+)
+
+
+def mask_values(texts: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Each line with `#` for its values; and its values alone, with blanks between them."""
+    data = "\n".join(texts).replace("\r", " ").encode("utf-8", "replace")
+    if data.count(b"\n") != len(texts) - 1:
+        data = "\n".join(text.replace("\n", " ") for text in texts).encode("utf-8", "replace")
+    masked: list[str] = []
+    values: list[str] = []
+    start = 0
+    while start <= len(data):
+        end = data.find(b"\n", start + _WINDOW_BYTES)
+        end = len(data) if end < 0 else end
+        for lines, made in zip((masked, values), _mask(data[start:end]), strict=True):
+            lines += made.decode("utf-8", "replace").split("\n")
+        start = end + 1
+    return masked, values
+
+
+def _mask(data: bytes) -> tuple[bytes, bytes]:
+    import numpy as np  # loaded by the first long list or log only
+
+    kinds = np.frombuffer(data.translate(_KINDS), np.uint8)
+    inside = np.concatenate(([False], kinds != _SEPARATOR, [False]))
+    edges = np.flatnonzero(inside[1:] != inside[:-1])
+    starts, ends = edges[::2], edges[1::2]
+    if not len(starts):
+        return data, data
+    valued = np.maximum.reduceat(kinds, starts) == _DIGIT
+    starts, ends = starts[valued], ends[valued]
+    steps = np.zeros(len(data) + 1, np.int8)
+    steps[starts] = 1
+    steps[ends] = -1
+    within = np.cumsum(steps[:-1], dtype=np.int8).astype(np.bool_)
+    text = np.frombuffer(data, np.uint8)
+    alone = np.where(within | (text == ord("\n")), text, ord(" "))
+    masked = text.copy()
+    masked[starts] = ord("#")
+    within[starts] = False
+    return masked[~within].tobytes(), alone.astype(np.uint8).tobytes()
+
 
 _MIN_LINES: Final = 20
 _MAX_LINE_CHARS: Final = 2_000

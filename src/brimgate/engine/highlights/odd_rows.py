@@ -10,8 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from brimgate.engine.highlights.findings import Finding
-from brimgate.engine.highlights.numbers import outliers
-from brimgate.engine.highlights.odd_lines import odd_texts
+from brimgate.engine.highlights.odd_lines import odd_texts, outliers
 from brimgate.engine.highlights.row_source import Rows
 from brimgate.engine.lazy import lazy
 

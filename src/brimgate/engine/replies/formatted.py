@@ -1,14 +1,111 @@
 """Replies in the words of a pack: derived, said to be, with a cursor to everything as it came."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from brimgate.engine import decision
-from brimgate.engine.document import Position
+from brimgate.engine.decision import surely_fits
+from brimgate.engine.document import Focus, Position, Source
+from brimgate.engine.fit import fit
+from brimgate.engine.jsontext import Children
+from brimgate.engine.policy import Policy
+from brimgate.engine.query import FOCUS, WHOLE, View
 from brimgate.engine.replies.frame import BEGINNING, Frame, allowance_of
 from brimgate.engine.replies.reply import Notice, Reply
-from brimgate.engine.view import FOCUS, WHOLE, View
-from brimgate.engine.wording import VIEW, Worded, Wording, word_all, word_page
+
+VIEW: Final = "view"
+"""What stands for the form in a record: it is none, as it cannot be read back."""
+_WORTH_TRYING: Final = 12
+"""An answer this many times over the room fits in no words."""
+Wording = Callable[[bytes, int, int | None], str | None]
+"""Given a document, the number of its first item and how many items there are (None: all are given), the text; None if
+it cannot be said so. It never raises."""
+_CLEARLY: Final = 0.75
+_NUMBER_HEADS: Final = frozenset(bytes((byte,)) for byte in b"-0123456789")
+
+
+@dataclass(frozen=True, slots=True)
+class Worded:
+    text: str
+    count: int = 0
+    """Items shown, of so many, if it is about a list."""
+    total: int = 0
+
+
+def word_all(source: Source, wording: Wording, room: int, policy: Policy) -> Worded | None:
+    """The whole answer, if that fits."""
+    if not source.is_json or policy.estimator.table(source.data) > room * _WORTH_TRYING:
+        return None
+    text = wording(source.data, 0, None)
+    if text is None:
+        return None
+    if not _fits(text, source, room, policy):
+        return None
+    count = _count(source)
+    return Worded(text, count, count)
+
+
+def _fits(text: str, source: Source, room: int, policy: Policy) -> bool:
+    """Within the room, and no dearer than what it stands for."""
+    estimator = policy.estimator
+    is_cheaper = estimator.table(text) <= _CLEARLY * estimator.table(source.data)
+    if is_cheaper and surely_fits(text, room, estimator):
+        return True
+    return estimator.ceiling(text) <= min(room, estimator.ceiling(source.data))
+
+
+def word_page(
+    source: Source, wording: Wording, start: int, limit: int, room: int, policy: Policy
+) -> Worded | None:
+    """As many items of the list an answer is about as fit, from `start` on, inside what stands around the list."""
+    from brimgate.engine.forms import Rendered
+
+    focus = source.focus if source.is_json else None
+    children = _items(source, focus) if focus else None
+    if focus is None or not children or start >= len(children):
+        return None
+    data, total = source.data, len(children)
+    before, after = _around(source, focus)
+    starts, ends = children.starts, children.ends
+
+    def worded(count: int) -> Rendered:
+        items = data[starts[start] : ends[start + count - 1]]
+        text = wording(before + b"[" + items + b"]" + after, start, total)
+        if text is None:
+            raise _Unsaid
+        return Rendered(VIEW, text)
+
+    most = min(total - start, limit)
+    try:
+        found = fit(
+            worded, most, lambda count: ends[start + count - 1] - starts[start], room, policy.estimator
+        )
+    except _Unsaid:
+        return None
+    return found and Worded(found.rendered.text, found.count, total)
+
+
+class _Unsaid(Exception):
+    """The wording failed on a page."""
+
+
+def _around(source: Source, focus: Focus) -> tuple[bytes, bytes]:
+    data, root = source.data, source.root
+    return data[root.start : focus.node.start], data[focus.node.end : root.end]
+
+
+def _items(source: Source, focus: Focus) -> Children | None:
+    """What the words go through one by one: not the numbers of a vector, though most of one fact may be its embedding."""
+    children = source.open(focus.node) if source.head(focus.node) == b"[" else None
+    if not children or source.head(source.child(children, 0)) in _NUMBER_HEADS:
+        return None
+    return children
+
+
+def _count(source: Source) -> int:
+    return len(_items(source, source.focus) or ())
+
 
 _WORDED: Final = View("focus", worded=True)
 

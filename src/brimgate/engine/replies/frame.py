@@ -6,13 +6,12 @@ from typing import Any, Final
 
 from brimgate.engine.document import Position, Source, one_line
 from brimgate.engine.fields import chosen_part, select_fields
+from brimgate.engine.fit import Selection
 from brimgate.engine.highlights import find_highlights
-from brimgate.engine.linerange import select_lines
 from brimgate.engine.policy import Policy
+from brimgate.engine.query import FOCUS, WHOLE, View
 from brimgate.engine.replies.reply import Issue, Notice, Reply, allowance, budget_fields
-from brimgate.engine.search import select_matches
-from brimgate.engine.selection import Selection
-from brimgate.engine.view import FOCUS, WHOLE, View
+from brimgate.engine.search import select_lines, select_matches
 from brimgate.engine.walk import Part, Walker
 
 BEGINNING: Final = Position(0)

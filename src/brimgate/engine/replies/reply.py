@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from brimgate.engine.document import Position
 from brimgate.engine.policy import Policy
-from brimgate.engine.view import View
+from brimgate.engine.query import View
 
 MARK: Final = "[brimgate]"
 

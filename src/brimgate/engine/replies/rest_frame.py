@@ -1,14 +1,18 @@
 """What every shape needs to know of a request: what is held, within what, and how a caller gets to the rest."""
 
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import astuple, dataclass, field
 from typing import Any, Final
 
+from brimgate.engine import jsontext
 from brimgate.engine.document import Focus, Node, Position, Source, pointer_step, pointer_steps
 from brimgate.engine.fields import ALL
 from brimgate.engine.policy import Policy
-from brimgate.engine.replies.reply import Issue
-from brimgate.engine.view import View
-from brimgate.front.rest.parameters import ParameterNames
+from brimgate.engine.query import View
+from brimgate.engine.replies.reply import Issue, budget_fields
+from brimgate.engine.tokens.estimator import Estimator
+from brimgate.errors import BadRequest
 
 START: Final = Position(0)
 _DOMINANT: Final = 0.6
@@ -19,13 +23,43 @@ _WRAPPERS: Final = frozenset(
 _OWN: Final = ("meta", "nextCursor")
 
 
+class Refusal(BadRequest):
+    """A request we do not take, with the code that programs go by."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def invalid_cursor() -> Refusal:
+    """One message for every reason, so that nothing can be learnt by trying."""
+    return Refusal("invalid_cursor", "invalid or expired cursor: run the query again from the start")
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterNames:
+    """Our query parameters, for applications that have others of the same name."""
+
+    limit: str = "limit"
+    cursor: str = "cursor"
+    fields: str = "fields"
+    path: str = "path"
+    start_line: str = "startLine"
+    end_line: str = "endLine"
+
+    def __post_init__(self) -> None:
+        names: tuple[Any, ...] = astuple(self)
+        if len(set(names)) != len(names) or not all(names):
+            raise ValueError("query parameters need names of their own")
+
+
 @dataclass(frozen=True, slots=True)
 class Scene:
     source: Source
     policy: Policy
     issue: Issue
     endpoint: str
-    names: ParameterNames = ParameterNames()  # noqa: RUF009  # frozen
+    names: ParameterNames = ParameterNames()  # frozen
     template: str = ""
     """Endpoint of one item of the list."""
     is_repeatable: bool = True
@@ -112,3 +146,136 @@ def _unwrapped(source: Source) -> Focus:
             break
         node, pointer = child, pointer + pointer_step(children, index)
     return Focus(node, pointer)
+
+
+CURSOR: Final = "Zq3_" * 14
+"""As long as cursors get: stands for one while we try what fits."""
+_ROUNDS: Final = 6
+
+
+class Unfit(Exception):
+    """This shape cannot be brought within the budget; a plainer one can."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shaped:
+    """What goes out instead of an answer."""
+
+    body: bytes
+    kind: str
+    tokens: int
+    budget: int
+    items: int = 0
+    missing: tuple[str, ...] = ()
+    """Fields that were asked for and are nowhere."""
+
+
+Members = Iterable[tuple[str, bytes]]
+
+
+def written(members: Members) -> bytes:
+    return b"{" + b",".join(quoted(key) + b":" + raw for key, raw in members) + b"}"
+
+
+def quoted(text: str) -> bytes:
+    return jsontext.quote(text).encode("utf-8", "replace")
+
+
+def encoded(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def encoded_members(values: dict[str, Any]) -> list[tuple[str, bytes]]:
+    return [(key, encoded(value)) for key, value in values.items()]
+
+
+def settled(
+    make: Callable[[list[tuple[str, bytes]]], bytes], budget: int, estimator: Estimator
+) -> tuple[bytes, int]:
+    """The body that tells its own size, and that size: told, counted and told again until both agree."""
+    told = budget
+    body, tokens = b"", -1
+    for _ in range(_ROUNDS):
+        body = make(encoded_members(budget_fields(told, budget)))
+        tokens = estimator.ceiling(body)
+        if tokens == told:
+            break
+        told = tokens
+    return body, tokens
+
+
+_OUR_META: Final = frozenset(
+    (
+        "totalCount",
+        "pageSize",
+        "hasMore",
+        "detailsAvailable",
+        "missingFields",
+        "estimatedTokens",
+        "budgetUsed",
+        "budgetRemaining",
+        "original",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """Members in their order; of the one that holds the list, what stands before and behind its items."""
+
+    before: list[tuple[str, bytes]] = field(default_factory=lambda: [])
+    key: str = "items"
+    head: bytes = b""
+    tail: bytes = b""
+    after: list[tuple[str, bytes]] = field(default_factory=lambda: [])
+    meta: list[tuple[str, bytes]] = field(default_factory=lambda: [])
+    """Of the original."""
+
+    def page(self, items: list[bytes], cursor: bytes | None, meta: list[tuple[str, bytes]]) -> bytes:
+        inner = self.head + b"[" + b",".join(items) + b"]" + self.tail
+        onward = [("nextCursor", cursor)] if cursor is not None else []
+        ours = [("meta", written([*self.meta, *meta]))]
+        return written([*self.before, (self.key, inner), *self.after, *onward, *ours])
+
+
+def envelope_of(source: Source, focus: Focus) -> Envelope:
+    if not focus.pointer:
+        return Envelope()
+    data, root, node = source.data, source.root, focus.node
+    # The list as an empty one: what is left is small, and can be written anew.
+    shell = Source(jsontext.canonical(data[root.start : node.start] + b"[]" + data[node.end : root.end]))
+    place = shell.resolve(focus.pointer)
+    children = shell.open(shell.root)
+    if children is None or children.keys is None:
+        raise AssertionError("an envelope is an object")
+    before: list[tuple[str, bytes]] = []
+    after: list[tuple[str, bytes]] = []
+    key, head, tail = "", b"", b""
+    own: dict[str, bytes] = {}
+    for at, name in enumerate(children.keys):
+        child = shell.child(children, at)
+        if child.start <= place.start < child.end:
+            key = name
+            head, tail = shell.data[child.start : place.start], shell.data[place.end : child.end]
+        elif name in ("meta", "nextCursor"):
+            own[name] = shell.raw(child)
+        else:
+            (after if key else before).append((name, shell.raw(child)))
+    return Envelope(before, key, head, tail, after, _kept_meta(own))
+
+
+def _kept_meta(own: dict[str, bytes]) -> list[tuple[str, bytes]]:
+    """The original's own `meta`, and under `original` what would stand where ours does."""
+    kept: list[tuple[str, bytes]] = []
+    original: list[tuple[str, bytes]] = []
+    meta = own.get("meta", b"")
+    if meta[:1] == b"{":
+        for name, raw in jsontext.members(meta).items():
+            (original if name in _OUR_META else kept).append((name, raw))
+    elif meta:
+        original.append(("meta", meta))
+    if "nextCursor" in own:
+        # Of the two, the one that is not in meta keeps its name: nothing may stand twice.
+        name = "nextCursor" if all(key != "nextCursor" for key, _ in original) else "nextCursor (outer)"
+        original.append((name, own["nextCursor"]))
+    return [*kept, ("original", written(original))] if original else kept

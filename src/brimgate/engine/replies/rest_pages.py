@@ -4,19 +4,65 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from brimgate.engine import jsontext
-from brimgate.engine.document import Focus, Position, Source
-from brimgate.engine.fields import ALL, field_tree, occurs, project
+from brimgate.engine.document import Focus, Position, Source, one_line
+from brimgate.engine.fields import ALL, field_tree, occurs, project, strip
 from brimgate.engine.fit import fit
 from brimgate.engine.forms import Rendered
 from brimgate.engine.preview import preview
-from brimgate.engine.replies.rest_frame import Scene, Target
-from brimgate.engine.strip import strip
-from brimgate.engine.view import View
-from brimgate.errors import CursorError
-from brimgate.front.rest.body import CURSOR, Shaped, Unfit, encoded, encoded_members, settled, written
-from brimgate.front.rest.choosing import no_such_field
-from brimgate.front.rest.envelope import Envelope
-from brimgate.front.rest.parameters import Refusal
+from brimgate.engine.query import View
+from brimgate.engine.replies.rest_frame import (
+    CURSOR,
+    Envelope,
+    Refusal,
+    Scene,
+    Shaped,
+    Target,
+    Unfit,
+    encoded,
+    encoded_members,
+    settled,
+    written,
+)
+from brimgate.errors import CursorError, JsonRefused
+
+_NAMES_SHOWN: Final = 30
+_NAME_CHARS: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    raw: bytes
+    pointer: str
+    """Of the object they were chosen from."""
+    missing: tuple[str, ...]
+
+
+def choose(source: Source, thing: Focus, fields: tuple[str, ...]) -> Chosen:
+    """From what the answer is about; where that has none of them, from what is around it."""
+    for place in (thing, Focus(source.root, "")):
+        found: set[str] = set()
+        raw = source.raw(place.node)
+        kept = project(raw, field_tree(fields), found)
+        if kept is not None:
+            missing = [name for name in fields if not _is_found(name, found)]
+            return Chosen(jsontext.canonical(kept), place.pointer, tuple(missing))
+    raise Refusal("invalid_fields", no_such_field(fields, source.raw(thing.node)))
+
+
+def _is_found(name: str, found: set[str]) -> bool:
+    return name in found or any(path.startswith(name + ".") for path in found)
+
+
+def no_such_field(fields: tuple[str, ...], raw: bytes) -> str:
+    asked = ", ".join(name[:_NAME_CHARS] for name in fields[:_NAMES_SHOWN])
+    try:
+        names = list(jsontext.members(raw)) if raw[:1] == b"{" else []
+    except JsonRefused:
+        names = []
+    there = ", ".join(name[:_NAME_CHARS] for name in names[:_NAMES_SHOWN])
+    more = ", …" if len(names) > _NAMES_SHOWN else ""
+    return one_line(f"no such field: {asked}" + (f"; there are: {there}{more}" if there else ""))
+
 
 _MARGIN: Final = 14
 """Tokens by which cursors of one length differ."""

@@ -1,22 +1,35 @@
-"""Long texts in chunks that end where something ends, and ranges of their lines."""
+"""REST replies that are not pages: summaries of objects, parts of a walk, chunks of text."""
 
 from dataclasses import replace
 from typing import Any, Final
 
 from brimgate.engine import jsontext
-from brimgate.engine.document import Position, Source, Text
-from brimgate.engine.replies.rest_frame import Scene
-from brimgate.engine.view import View
+from brimgate.engine.document import Focus, Position, Source, Text, pointer_steps
+from brimgate.engine.fields import chosen_part, field_tree, project, strip
+from brimgate.engine.preview import preview
+from brimgate.engine.query import View
+from brimgate.engine.replies.rest_frame import (
+    CURSOR,
+    START,
+    Refusal,
+    Scene,
+    Shaped,
+    Target,
+    Unfit,
+    encoded,
+    encoded_members,
+    quoted,
+    settled,
+    written,
+)
 from brimgate.engine.walk import Lines, Part, Walker
 from brimgate.errors import CursorError
-from brimgate.front.rest.body import CURSOR, Shaped, encoded, encoded_members, quoted, settled, written
-from brimgate.front.rest.parameters import Refusal
 
-_TRIES: Final = 24
+_CHUNK_TRIES: Final = 24
 _SAMPLE_BYTES: Final = 16_384
 _AROUND: Final = 90
 """Tokens of what stands around a chunk, without its cursor."""
-_NO_LIMIT: Final = 1_000_000_000
+_NO_LINE_LIMIT: Final = 1_000_000_000
 
 
 def chunk(scene: Scene, view: View, offset: int) -> Shaped:
@@ -30,13 +43,13 @@ def chunk(scene: Scene, view: View, offset: int) -> Shaped:
     if view.lines or view.fields or not policy.pagination:
         budget = policy.hard_cap
     if view.lines or view.fields:
-        policy = replace(policy, chunk_lines=_NO_LIMIT)
+        policy = replace(policy, chunk_lines=_NO_LINE_LIMIT)
     planned = _planned(scene, source, budget)
     room = planned
     shaped: Shaped | None = None
-    for _ in range(_TRIES):
+    for _ in range(_CHUNK_TRIES):
         found = Walker(source, policy, room, 1, "", planned).part(Position(0, offset))
-        shaped = _written(scene, view, found, whole, first_line, budget)
+        shaped = _written_chunk(scene, view, found, whole, first_line, budget)
         if shaped.tokens <= budget or room <= 1:
             break
         room = max(int(room * budget / shaped.tokens * 0.93), 1)
@@ -66,7 +79,9 @@ def _planned(scene: Scene, source: Source, budget: int) -> int:
     return max(int((budget - around) / share), 20)
 
 
-def _written(scene: Scene, view: View, found: Part, whole: Source, first_line: int, budget: int) -> Shaped:
+def _written_chunk(
+    scene: Scene, view: View, found: Part, whole: Source, first_line: int, budget: int
+) -> Shaped:
     lines = found.lines or Lines(1, 1, 1, 0, 1)
     members: list[tuple[str, bytes]] = [("content", quoted(found.content))]
     members += encoded_members({"chunkIndex": lines.chunk_index, "totalChunks": lines.total_chunks})
@@ -84,3 +99,138 @@ def _written(scene: Scene, view: View, found: Part, whole: Source, first_line: i
         scene.policy.estimator,
     )
     return Shaped(body, "chunk", tokens, budget, lines.last - lines.first + 1)
+
+
+_PART_TRIES: Final = 10
+_LEAST_PART_ROOM: Final = 8
+_NO_LIMIT: Final = 1_000_000
+
+
+def part(scene: Scene, view: View, position: Position) -> Shaped:
+    """The part at `position` of what a view of scope `walk` looks at."""
+    budget, estimator = scene.policy.hard_cap, scene.policy.estimator
+    source = _walked(scene, view)
+    planned = budget - estimator.ceiling(encoded(CURSOR)) - 120
+    room = planned
+    for _ in range(_PART_TRIES):
+        if room < _LEAST_PART_ROOM:
+            break
+        walker = Walker(source, scene.policy, room, view.limit or _NO_LIMIT, view.path, max(planned, 30))
+        found = walker.part(position if position != START else None)
+        shaped = _written_part(scene, view, found, budget)
+        if shaped.tokens <= budget:
+            return shaped
+        room = min(int(room * budget / shaped.tokens * 0.95), room - (shaped.tokens - budget))
+    raise Unfit
+
+
+def _walked(scene: Scene, view: View) -> Source:
+    there = scene.source.inside(scene.source.resolve(view.path))
+    return there.chosen(view.fields, chosen_part) if view.fields else there
+
+
+def _written_part(scene: Scene, view: View, found: Part, budget: int) -> Shaped:
+    content = found.content.encode() if found.form == "json" else quoted(found.content)
+    meta: dict[str, Any] = {
+        "kind": "part",
+        "part": found.kind,
+        "path": found.pointer,
+        "from": found.first,
+        "count": found.count,
+        "total": found.total,
+    }
+    if found.steps:
+        meta["steps"] = [list(step) for step in found.steps]
+    members = encoded_members(meta)
+    onward: list[tuple[str, bytes]] = []
+    if found.following is not None:
+        onward = [("nextCursor", encoded(scene.issue(view, found.following)))]
+    body, tokens = settled(
+        lambda told: written([("content", content), *onward, ("meta", written(members + told))]),
+        budget,
+        scene.policy.estimator,
+    )
+    return Shaped(body, "part", tokens, budget, found.count if found.lines is None else 0)
+
+
+_TRIES: Final = 8
+_NAMES: Final = 60
+_SECTIONS: Final = 24
+_SECTION_CHARS: Final = 80
+_LEAST_ROOM: Final = 40
+
+
+def summarise(scene: Scene, target: Target, thing: Focus, budget: int) -> Shaped:
+    details = scene.details(target)
+    children = target.source.open(thing.node)
+    total = len(children) if children else 0
+    room = budget - scene.policy.estimator.ceiling(encoded(details)) - 60
+    for number in range(_TRIES):
+        if room < _LEAST_ROOM:
+            break
+        summary, shown, sections = _essentials(scene, target, thing, room)
+        names = _NAMES >> number // 2
+        offered = [*dict(scene.policy.sections), *sections][: max(_SECTIONS >> number // 2, 2)]
+        meta: dict[str, Any] = {
+            "kind": "preview",
+            "totalFields": total,
+            "projectedFields": shown[:names],
+            "detailsAvailable": details | {"sections": offered},
+        }
+        written_meta = encoded_members(meta)
+        body, tokens = settled(
+            lambda told, summary=summary, meta=written_meta: written(
+                [("summary", summary), ("meta", written(meta + told))]
+            ),
+            budget,
+            scene.policy.estimator,
+        )
+        if tokens <= budget:
+            return Shaped(body, "preview", tokens, budget, total)
+        room -= max(tokens - budget, room // 10)
+    raise Unfit
+
+
+def _essentials(scene: Scene, target: Target, thing: Focus, room: int) -> tuple[bytes, list[str], list[str]]:
+    """The summary, the members it shows, and those it does not show whole, the largest first."""
+    source, policy = target.source, scene.policy
+    raw = source.raw(thing.node)
+    found: set[str] = set()
+    chosen = project(raw, field_tree(policy.essential_fields), found) if policy.essential_fields else None
+    if chosen is None:
+        made = preview(source, thing.node, target.path + thing.pointer, policy, room)
+        if made.rendered.form != "json":
+            raise Unfit
+        held = _names_below(made.sections, target.path + thing.pointer)
+        return made.rendered.text.encode(), made.shown_fields, held
+    kept = jsontext.canonical(strip(chosen, policy))
+    if policy.estimator.ceiling(kept) > room:
+        inner = Source(kept)
+        made = preview(inner, inner.root, target.path + thing.pointer, policy, room).rendered
+        if made.form != "json":
+            raise Unfit
+        kept = made.text.encode()
+    order = [name for name in policy.essential_fields if name in found]
+    return kept, order, _others(source, thing, {name.partition(".")[0] for name in order})
+
+
+def _names_below(pointers: list[str], base: str) -> list[str]:
+    """The members of the object that hold what was cut, by the names that can be asked for."""
+    depth = len(pointer_steps(base))
+    steps = [pointer_steps(pointer) for pointer in pointers]
+    names = dict.fromkeys(path[depth] for path in steps if len(path) > depth)
+    return [name for name in names if _can_be_asked(name)]
+
+
+def _others(source: Source, thing: Focus, shown: set[str]) -> list[str]:
+    children = source.open(thing.node)
+    if children is None or children.keys is None:
+        return []
+    sizes = {key: children.ends[at] - children.starts[at] for at, key in enumerate(children.keys)}
+    return sorted(
+        (key for key in sizes if key not in shown and _can_be_asked(key)), key=lambda key: -sizes[key]
+    )
+
+
+def _can_be_asked(name: str) -> bool:
+    return 0 < len(name) <= _SECTION_CHARS and "," not in name and name == name.strip()

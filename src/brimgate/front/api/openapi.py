@@ -1,11 +1,81 @@
 """The OpenAPI document of an API as we serve it: its operations, and the envelopes they may come in."""
 
 import re
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Coroutine, Iterator, Mapping
+from html import escape
+from typing import Any, Final, Protocol
 
 from brimgate import __version__
-from brimgate.front.api.operations import Described, Operation, rest_method
+from brimgate.hold.live_lists import Filling
+
+
+class Parameter(Protocol):
+    @property
+    def name(self) -> str:
+        """As the API itself spells it."""
+        ...
+
+
+class Operation(Protocol):
+    @property
+    def name(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def routes(self) -> tuple[str, ...]: ...
+    @property
+    def annotations(self) -> Mapping[str, Any]: ...
+    @property
+    def input_schema(self) -> dict[str, Any]: ...
+    @property
+    def parameters(self) -> Mapping[str, Parameter]: ...
+    @property
+    def is_list(self) -> bool: ...
+    @property
+    def is_text(self) -> bool:
+        """Whether it answers with a text, such as CSV."""
+        ...
+
+
+class Described(Protocol):
+    @property
+    def title(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def tools(self) -> Mapping[str, Operation]: ...
+
+
+class Answered(Protocol):
+    @property
+    def body(self) -> bytes: ...
+    @property
+    def content_type(self) -> str: ...
+    @property
+    def filling(self) -> Filling | None: ...
+
+
+class Operations(Protocol):
+    @property
+    def api(self) -> Described: ...
+
+    def run(self, tool: str, arguments: Mapping[str, Any]) -> Coroutine[Any, Any, Answered]:
+        """BadRequest for what the caller got wrong, UpstreamError for all else."""
+        ...
+
+    def read_texts(self, tool: str, texts: Mapping[str, str]) -> dict[str, Any]:
+        """Arguments out of the texts of an address, by the types that the operation declares."""
+        ...
+
+
+def rest_method(operation: Operation) -> str:
+    """What only reads is asked for with GET, however the API itself wants it."""
+    return "GET" if operation.annotations.get("readOnlyHint") else operation.method
+
 
 _WHOLE: Final = {"type": "integer"}
 _TEXT: Final = {"type": "string"}
@@ -148,3 +218,58 @@ def _content(operation: Operation) -> dict[str, Any]:
 
 def _ref(name: str) -> dict[str, str]:
     return {"$ref": f"#/components/schemas/{name}"}
+
+
+_STYLE: Final = """
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1b2733; }
+code { background: #eef2f5; padding: .1em .3em; border-radius: 3px; }
+section { border-top: 1px solid #d5dde4; padding: .6rem 0; }
+h2 { font-size: 1rem; margin: .4rem 0; } table { border-collapse: collapse; }
+td, th { text-align: left; padding: .15rem .8rem .15rem 0; vertical-align: top; }
+b { color: #0a5c8a; }
+@media (prefers-color-scheme: dark) {
+  body { background: #12181e; color: #d8e0e7; } code { background: #222c35; } b { color: #6bc1ee; }
+}
+"""
+_SHARED: Final = """Every list takes <code>limit</code> and <code>cursor</code>, every object <code>fields</code>
+(<code>fields=all</code> for all of it), every long text <code>startLine</code> and <code>endLine</code>."""
+
+
+def page(document: dict[str, Any], address: str) -> str:
+    """`address`: of the document."""
+    info = document["info"]
+    sections = "\n".join(_sections(document["paths"]))
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(info["title"])}</title>'
+        f"<style>{_STYLE}</style></head><body><h1>{escape(info['title'])}</h1>"
+        f"<p>{escape(info['description'])}</p><p>{_SHARED} "
+        f'The same for programs: <a href="{escape(address)}">{escape(address)}</a>.</p>{sections}</body></html>'
+    )
+
+
+def _sections(paths: dict[str, Any]) -> Iterator[str]:
+    for path, methods in paths.items():
+        for method, operation in methods.items():
+            rows = "".join(map(_row, operation["parameters"]))
+            table = f"<table><tr><th>parameter<th>in<th>type<th>{rows}</table>" if rows else ""
+            yield (
+                f"<section><h2><b>{method.upper()}</b> <code>{escape(path)}</code></h2>"
+                f"<p>{escape(operation['description'])}</p>{table}</section>"
+            )
+
+
+def _row(parameter: dict[str, Any]) -> str:
+    schema = parameter["schema"]
+    kind = (
+        " | ".join(map(str, schema["enum"]))
+        if "enum" in schema
+        else schema.get("format") or schema.get("type", "")
+    )
+    told = parameter["description"] + (" (required)" if parameter["required"] else "")
+    cells = (
+        f"<code>{escape(parameter['name'])}</code>",
+        parameter["in"],
+        escape(str(kind)),
+        escape(told.strip()),
+    )
+    return "<tr>" + "".join(f"<td>{cell}" for cell in cells)

@@ -11,11 +11,9 @@ import msgspec
 
 from brimgate.engine import jsontext
 from brimgate.errors import BadRequest, UpstreamError
-from brimgate.front.api.openapi import openapi
-from brimgate.front.api.operations import Answered, Operation, Operations, rest_method
-from brimgate.front.api.page import page
-from brimgate.front.rest.errors import Failure, failure_of
+from brimgate.front.api.openapi import Answered, Operation, Operations, openapi, page, rest_method
 from brimgate.front.rest.middleware import FILLING
+from brimgate.front.rest.response import Failure, failure_of
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

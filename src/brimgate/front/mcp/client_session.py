@@ -6,9 +6,9 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Final
 
-from brimgate.front.http.conversation import Converse, Timing
 from brimgate.front.mcp.errors import REQUEST_CANCELLED, Refusal
 from brimgate.front.mcp.event_stream import EventStream, priming
+from brimgate.front.mcp.request import Converse, Timing
 from brimgate.relay.actions import Line, ToClient
 from brimgate.relay.pending import same_spelling, spellings
 from brimgate.relay.protocol import message as rpc

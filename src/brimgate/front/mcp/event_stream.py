@@ -1,12 +1,14 @@
 """What goes to a client on one response, event by event; what a cut connection lost can be asked for again."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from brimgate.front.mcp.request import Exchange, Header
 from brimgate.http.sse import write_event
 from brimgate.relay.actions import Line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MAX_BACKLOG_BYTES: Final = 4 << 20
 """What may wait for a client that does not read, before whoever sends is told to wait."""

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from typing import Final
 from urllib.parse import parse_qs
 
-from brimgate.front.http.conversation import Conversation, Converse, check_batch, wait_for_room
-from brimgate.front.http.endpoint import check_content_type, not_allowed
 from brimgate.front.mcp.errors import Refusal, no_session, too_many, upstream_down
 from brimgate.front.mcp.event_stream import EventStream
-from brimgate.front.mcp.request import Exchange
+from brimgate.front.mcp.request import Conversation, Converse, Exchange, check_batch, wait_for_room
+from brimgate.front.mcp.router import check_content_type, not_allowed
 from brimgate.http.sse import write_event
 from brimgate.relay.actions import ToClient
 from brimgate.relay.pending import same_spelling, spellings

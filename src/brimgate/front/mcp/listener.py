@@ -2,15 +2,17 @@
 
 import asyncio
 import logging
-import socket
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from brimgate.errors import OperatorError
 from brimgate.front.mcp.doorkeeper import Connection, Doorkeeper
+
+if TYPE_CHECKING:
+    import socket
 
 _KEEP_ALIVE_SECONDS = 30
 _BACKLOG = 2_048

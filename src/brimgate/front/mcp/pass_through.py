@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol
 
 from brimgate.errors import UpstreamError
-from brimgate.front.http.endpoint import check_content_type, not_allowed
 from brimgate.front.mcp.errors import Refusal, from_refused, no_session, upstream_down
 from brimgate.front.mcp.passed_answers import Answer, Passing, settled
 from brimgate.front.mcp.request import Exchange, Header
+from brimgate.front.mcp.router import check_content_type, not_allowed
 from brimgate.front.mcp.sessions import SESSION_ID
 from brimgate.relay.actions import Action, Note, ToUpstream
 from brimgate.relay.catalog import Catalog

@@ -7,11 +7,10 @@ from typing import Any, Final
 
 import msgspec
 
-from brimgate.front.http.conversation import Converse, Timing, messages_of, wait_for_room
 from brimgate.front.mcp.client_session import GRACE_SECONDS, HttpSession
 from brimgate.front.mcp.errors import Refusal, no_session, not_modern, too_many, upstream_down
 from brimgate.front.mcp.event_stream import EventStream
-from brimgate.front.mcp.request import Exchange, Header
+from brimgate.front.mcp.request import Converse, Exchange, Header, Timing, messages_of, wait_for_room
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
 from brimgate.relay.protocol.versions import ASSUMED_VERSION, PRIMED_SINCE, is_modern_header

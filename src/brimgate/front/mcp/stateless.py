@@ -6,10 +6,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final, Protocol
 
 from brimgate.errors import UpstreamError
-from brimgate.front.http.conversation import Conversation, wait_for_room
 from brimgate.front.mcp.errors import Refusal, from_refused, not_modern, status_of, upstream_down
 from brimgate.front.mcp.event_stream import MAX_BACKLOG_BYTES, PING
-from brimgate.front.mcp.request import Exchange
+from brimgate.front.mcp.request import Conversation, Exchange, wait_for_room
 from brimgate.http.sse import write_event
 from brimgate.relay.actions import Line
 from brimgate.relay.protocol import message as rpc

@@ -4,45 +4,88 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlencode
 
 from brimgate.engine.cursor import Binding
-from brimgate.engine.filling import EVERYTHING, Filling
-from brimgate.engine.patterns import template_for
-from brimgate.engine.rules import ToolRule
+from brimgate.engine.replies.rest_frame import ParameterNames, Refusal, Shaped
+from brimgate.engine.rules import ToolRule, template_for
 from brimgate.errors import BrimgateError
-from brimgate.front.rest.body import Shaped
-from brimgate.front.rest.decision import Decision, Report, log_decision, tell
-from brimgate.front.rest.errors import HIDDEN, OURS, TOO_LARGE, UNREADABLE, Failure, failure_of
 from brimgate.front.rest.headers import (
     Header,
+    as_utf8,
     budget_headers,
     credentials_digest,
     for_the_application,
     header,
+    looks_binary,
     missing_header,
     other_body,
     same_body,
 )
-from brimgate.front.rest.media import as_utf8, looks_binary
-from brimgate.front.rest.parameters import ParameterNames, Refusal, read_query, split_query
+from brimgate.front.rest.parameters import read_query, split_query
 from brimgate.front.rest.request import UNTOUCHED, Call
 from brimgate.front.rest.response import (
     BYPASSES,
+    HIDDEN,
+    OURS,
+    TOO_LARGE,
+    UNREADABLE,
     Answer,
     Answering,
     App,
     Completing,
+    Failure,
     Receive,
     Scope,
     Send,
+    failure_of,
     send_body,
     send_failure,
 )
+from brimgate.hold.live_lists import EVERYTHING, Filling
 from brimgate.hold.protection import Protection
 from brimgate.http.encodings import TooLong, Unreadable, decoded
+
+_log: Final = logging.getLogger("brimgate.rest")
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    path: str
+    kind: str
+    """untouched, minified, page, preview, part, chunk, fields, whole, openapi, or the code of an error of ours."""
+    status: int
+    original_tokens: int
+    estimated_tokens: int
+    budget: int
+    item_count: int
+    original_bytes: int
+    response_bytes: int
+
+
+Report = Callable[[Decision], None]
+
+
+def log_decision(decision: Decision) -> None:
+    _log.info(
+        "path=%r kind=%s originalTokens=%d estimatedTokens=%d itemCount=%d",
+        decision.path,
+        decision.kind,
+        decision.original_tokens,
+        decision.estimated_tokens,
+        decision.item_count,
+    )
+
+
+def tell(report: Report, decision: Decision) -> None:
+    try:
+        report(decision)
+    except Exception:  # noqa: BLE001  # NFR-4: telemetry never fails a request
+        _log.warning("a report of a decision failed", exc_info=True)
+
 
 MAX_BYTES: Final = 64 << 20
 FILLING: Final = "brimgate.filling"
@@ -54,7 +97,6 @@ _THREAD_BYTES: Final = 256 << 10
 _MOST_SQUEEZED: Final = 32
 """Times that JSON or text is larger than its gzip, as a rule at most."""
 _MAX_ENDPOINT_CHARS: Final = 500
-_log: Final = logging.getLogger("brimgate.rest")
 _T = TypeVar("_T")
 
 Resolve = Callable[[str], ToolRule]

@@ -8,17 +8,14 @@ from typing import Final
 from brimgate.engine.cursor import Binding
 from brimgate.engine.document import Position
 from brimgate.engine.fields import ALL
-from brimgate.engine.filling import EVERYTHING, Filling
 from brimgate.engine.policy import Policy
-from brimgate.engine.query import Request
-from brimgate.engine.replies.rest import budget_of, last_resort, read_on, rest_policy, shape
-from brimgate.engine.replies.rest_frame import Scene
+from brimgate.engine.query import Request, View
+from brimgate.engine.replies.rest_frame import ParameterNames, Scene, Shaped
+from brimgate.engine.replies.rest_reply import budget_of, last_resort, read_on, rest_policy, shape
 from brimgate.engine.rules import ToolRule
-from brimgate.engine.view import View
 from brimgate.errors import ClientError
-from brimgate.front.rest.body import Shaped
-from brimgate.front.rest.openapi import is_openapi, with_parameters
-from brimgate.front.rest.parameters import Asked, ParameterNames
+from brimgate.front.rest.parameters import Asked, is_openapi, with_parameters
+from brimgate.hold.live_lists import EVERYTHING, Filling
 from brimgate.hold.protection import Holding, Protection
 
 _log: Final = logging.getLogger("brimgate.rest")

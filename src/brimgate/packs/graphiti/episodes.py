@@ -17,7 +17,7 @@ from brimgate.packs.graphiti.members import (
     text,
     unwrapped,
 )
-from brimgate.packs.scene import Scene, short_moment
+from brimgate.packs.pack import Scene, short_moment
 
 _USUAL: Final = ("Episodes retrieved successfully", "No episodes found")
 _KNOWN: Final = (

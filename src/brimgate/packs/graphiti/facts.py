@@ -20,7 +20,7 @@ from brimgate.packs.graphiti.members import (
     text,
     unwrapped,
 )
-from brimgate.packs.scene import Scene, short_moment
+from brimgate.packs.pack import Scene, short_moment
 
 _USUAL: Final = ("Facts retrieved successfully", "No relevant facts found")
 _PROVENANCE: Final = re.compile(r"Retrieved provenance for \d+ episode(?:s|\(s\))?")

@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from brimgate.packs.scene import Scene
+from brimgate.packs.pack import Scene
 
 _encode: Final = msgspec.json.Encoder(decimal_format="number").encode
 _VECTOR_NUMBERS: Final = 16

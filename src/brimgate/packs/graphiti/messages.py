@@ -4,8 +4,7 @@ import re
 from typing import Any, Final
 
 from brimgate.packs.graphiti.members import extras, id_note, joined, lines, text, unwrapped
-from brimgate.packs.pack import Formatter
-from brimgate.packs.scene import Scene
+from brimgate.packs.pack import Formatter, Scene
 
 _EPISODE: Final = "Episode '"
 _QUEUED: Final = "' queued for processing in group '"

@@ -19,7 +19,7 @@ from brimgate.packs.graphiti.members import (
     text,
     unwrapped,
 )
-from brimgate.packs.scene import Scene
+from brimgate.packs.pack import Scene
 
 _USUAL: Final = ("Nodes retrieved successfully", "No relevant nodes found")
 _KNOWN: Final = ("uuid", "name", "labels", "created_at", "summary", "group_id")

@@ -1,14 +1,16 @@
 """What tests do to the sandbox, and what they may know of it: under /control, and only where it is served."""
 
 from collections import deque
-from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from brimgate.sandboxes.hostaway.account import Account
 from brimgate.sandboxes.hostaway.faults import Fault, Faults
 from brimgate.sandboxes.hostaway.limits import Limit
 from brimgate.sandboxes.hostaway.tokens import Tokens
 from brimgate.sandboxes.hostaway.wire import Answer, Refusal, Request, read_json, succeed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Json = dict[str, Any]
 

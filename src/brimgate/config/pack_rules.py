@@ -1,4 +1,4 @@
-"""What a pack means for each tool of a server that is known to be of its system."""
+"""Rules and formatters that a pack brings for the tools of its system."""
 
 import math
 from collections.abc import Callable
@@ -8,12 +8,11 @@ import msgspec
 
 from brimgate.config.declarations import ContextProtection, Override
 from brimgate.config.sources import parse
+from brimgate.engine.replies.formatted import Wording
 from brimgate.engine.rules import Words
-from brimgate.engine.wording import Wording
 from brimgate.errors import OperatorError
 from brimgate.packs.formatter import Trouble, wording_of
-from brimgate.packs.pack import RULES_FILE, Pack
-from brimgate.packs.scene import Scene
+from brimgate.packs.pack import RULES_FILE, Pack, Scene
 
 
 def rules_of(pack: Pack, hard_cap: float = math.inf) -> dict[str, Override]:

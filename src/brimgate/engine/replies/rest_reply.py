@@ -5,21 +5,22 @@ from typing import Final
 
 from brimgate.engine import decision, jsontext
 from brimgate.engine.document import Focus, Position, Source
-from brimgate.engine.fields import ALL, are_around
+from brimgate.engine.fields import ALL, are_around, is_noisy
 from brimgate.engine.policy import Policy
-from brimgate.engine.query import Request
-from brimgate.engine.replies.rest_frame import START, Scene, Target, about
-from brimgate.engine.replies.rest_pages import Pager
-from brimgate.engine.replies.rest_parts import chunk
-from brimgate.engine.strip import is_noisy
-from brimgate.engine.view import View
+from brimgate.engine.query import Request, View
+from brimgate.engine.replies.rest_frame import (
+    START,
+    Refusal,
+    Scene,
+    Shaped,
+    Target,
+    Unfit,
+    about,
+    envelope_of,
+)
+from brimgate.engine.replies.rest_pages import Pager, choose
+from brimgate.engine.replies.rest_parts import chunk, part, summarise
 from brimgate.errors import BadRequest
-from brimgate.front.rest.body import Shaped, Unfit
-from brimgate.front.rest.choosing import choose
-from brimgate.front.rest.envelope import envelope_of
-from brimgate.front.rest.parameters import Refusal
-from brimgate.front.rest.parts import part
-from brimgate.front.rest.summaries import summarise
 
 _NO_LIMIT: Final = 1_000_000_000
 _MOST_SPACE: Final = 4

@@ -1,1 +1,0 @@
-"""HTTP: the edge, and MCP over it in both of its eras."""
