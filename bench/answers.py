@@ -7,15 +7,15 @@ from bench.generators import hostile, samples
 from bench.report import Row
 from brimgate.engine import jsontext
 from brimgate.engine.cursor import Binding, KeyRing
-from brimgate.engine.document import Source
+from brimgate.engine.document import Document
 from brimgate.engine.forms import FORMS, choose
 from brimgate.engine.policy import Policy
-from brimgate.engine.query import Request
+from brimgate.engine.query import Query
 from brimgate.engine.rebuild import Rebuilder, next_on_walk
 from brimgate.engine.replies.reply import Reply
 from brimgate.engine.tokens.estimator import Estimator
 from brimgate.hold.protection import Protection
-from brimgate.hold.stores import MemoryStore
+from brimgate.hold.stores.memory import MemoryStore
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 JSON_FILES = ("bookings_500", "github_issues", "huge_object", "kg_search", "sql_rows")
@@ -39,7 +39,7 @@ def walk(data: bytes, family: str) -> Iterator[Reply]:
     while reply is not None:
         yield reply
         cursor = next_on_walk(reply)
-        reply = gate.read(cursor, BINDING, Request(), NOW) if cursor else None
+        reply = gate.read(cursor, BINDING, Query(), NOW) if cursor else None
 
 
 def exact_o200k(text: str) -> int:
@@ -121,7 +121,7 @@ def _saving() -> list[Row]:
         saved = f"{1 - counts[2] / counts[0]:.1%} ({1 - counts[2] / counts[1]:.1%} against minified), as {made.form}"
         lines.append(Row(f"lossless rendering of {name}.json", "", saved, True))
     for name, data in generated(10_000_000).items():
-        if Source(data).is_json:
+        if Document(data).is_json:
             raw = jsontext.canonical(data)
             if exact_o200k(choose(raw, estimator).text) > exact_o200k(raw.decode()):
                 worse.append(name)
@@ -184,7 +184,7 @@ def _untouched() -> list[Row]:
     changed = tried = 0
     gate = Protection(Policy(), KeyRing(bytes(range(32))), MemoryStore())
     for data in [*corpus().values(), *generated(200_000).values()]:
-        if Source(data).is_json:
+        if Document(data).is_json:
             continue
         piece = data[:2_000].decode("utf-8", "ignore").encode()
         if Estimator().ceiling(piece) < 1_000:
@@ -229,4 +229,4 @@ def _rebuilt(replies: list[Reply]) -> bytes:
 
 
 def _original(data: bytes) -> bytes:
-    return jsontext.canonical(data) if Source(data).is_json else data
+    return jsontext.canonical(data) if Document(data).is_json else data

@@ -14,7 +14,7 @@ from typing import Any
 from bench.report import Row
 from brimgate.cli.savings import Measurement, measure
 from brimgate.engine.tokens.estimator import Estimator
-from brimgate.packs.formatter import write
+from brimgate.packs.formatter import format_document
 from brimgate.packs.graphiti import PACK
 from brimgate.packs.pack import Scene
 from brimgate.packs.short_ids import ids_in, shortener
@@ -92,7 +92,7 @@ def _measure(
     troubles: list[object] = []
     started = time.perf_counter()
     scene = given or Scene(arguments, NOW, shortener(ids_in(document)))
-    shown = write(PACK, tool, document, scene, troubles.append)
+    shown = format_document(PACK, tool, document, scene, troubles.append)
     elapsed_ms = (time.perf_counter() - started) * 1_000
     assert shown is not None, troubles
     return measure(tool, document, shown, elapsed_ms, Estimator())

@@ -8,8 +8,8 @@ from bench.answers import BINDING, CORPUS, NOW, policy, protection
 from bench.generators import hostile
 from bench.report import Row
 from brimgate.engine.cursor import Binding, Cursor, KeyRing
-from brimgate.engine.document import Position, Source
-from brimgate.engine.query import Request
+from brimgate.engine.document import Document, Position
+from brimgate.engine.query import Query
 from brimgate.engine.replies.text import Gate
 from brimgate.testing import bookings
 
@@ -27,7 +27,7 @@ def cpu_ms(action: Callable[[], object], runs: int = 9) -> float:
 
 def reduce_ms(data: bytes, *, highlights: bool, runs: int = 9) -> float:
     chosen = policy(FAMILY, highlights=highlights)
-    return cpu_ms(lambda: Gate(Source(data), chosen, lambda view, at: "x" * 58).first(), runs)
+    return cpu_ms(lambda: Gate(Document(data), chosen, lambda view, at: "x" * 58).first(), runs)
 
 
 def booked(size: int) -> bytes:
@@ -71,12 +71,12 @@ def _pages() -> list[Row]:
     first = gate.protect(booked(1_000_000), BINDING, NOW)
     assert first is not None
     cursor = first.record["nextCursor"]
-    source = Source(booked(1_000_000))
+    source = Document(booked(1_000_000))
     focus = source.resolve("/result")
     children = source.open(focus)
     assert children is not None
     slice_ms = cpu_ms(lambda: source.data[children.starts[900] : children.ends[949]], 200)
-    reply_ms = cpu_ms(lambda: gate.read(cursor, BINDING, Request(), NOW), 15)
+    reply_ms = cpu_ms(lambda: gate.read(cursor, BINDING, Query(), NOW), 15)
     ring, binding = KeyRing(bytes(range(32))), Binding("ann", "up", "tool")
     sealed = Cursor(b"12345678", 30_000_000, Position(1_000_000), b"view")
     text = ring.seal(sealed, binding)

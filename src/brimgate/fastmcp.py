@@ -14,14 +14,15 @@ from fnmatch import fnmatchcase
 from functools import partial, reduce
 from typing import Any, Final, cast
 
-from brimgate.config import Config, Override
+from brimgate.config.declarations import Config, Override
 from brimgate.config.rule_reader import make_rules, overridden
 from brimgate.engine.cursor import Binding
 from brimgate.engine.policy import Policy
 from brimgate.engine.rules import Rules, ToolRule
 from brimgate.errors import ClientError
 from brimgate.hold.protection import Protection, process_ring
-from brimgate.hold.stores import MemoryStore, SnapshotStore
+from brimgate.hold.stores.contract import SnapshotStore
+from brimgate.hold.stores.memory import MemoryStore
 from brimgate.relay import results, rewrite
 from brimgate.relay.protocol.message import encode
 from brimgate.relay.read_tool import definition, read_on

@@ -3,16 +3,17 @@
 import time
 from collections.abc import Callable, Mapping
 
-from brimgate.config import Config, Override
+from brimgate.config.declarations import Config, Override
 from brimgate.config.rule_reader import endpoint_rules, rules_by_path
 from brimgate.engine.policy import Policy
+from brimgate.engine.replies.rest_frame import ParameterNames
 from brimgate.engine.rules import ToolRule
-from brimgate.front.rest import Decision, ParameterNames, ProtectedApp, Resolve
 from brimgate.front.rest.headers import credentials_digest
-from brimgate.front.rest.middleware import MAX_BYTES, log_decision
+from brimgate.front.rest.middleware import MAX_BYTES, Decision, ProtectedApp, Resolve, log_decision
 from brimgate.front.rest.response import App, Scope
 from brimgate.hold.protection import DEFAULT_TTL_SECONDS, Protection, process_ring
-from brimgate.hold.stores import MemoryStore, SnapshotStore
+from brimgate.hold.stores.contract import SnapshotStore
+from brimgate.hold.stores.memory import MemoryStore
 
 __all__ = [
     "BrimgateMiddleware",
@@ -25,7 +26,7 @@ __all__ = [
 ]
 
 
-class BrimgateMiddleware(ProtectedApp):
+class RestMiddleware(ProtectedApp):
     """Keeps what a REST API answers within its budget. Add it last, so that it stands outermost and sees what goes out."""
 
     def __init__(
@@ -69,3 +70,7 @@ def make_endpoint_rules(
             raise ValueError("a Config says what holds for each endpoint: pass it or endpoints, not both")
         return endpoint_rules(policy)
     return rules_by_path(ToolRule(policy or Policy()), (endpoints or {}).items())
+
+
+BrimgateMiddleware = RestMiddleware
+"""What users add. The class has a name of its own, so that a traceback tells it from FastMCP's."""

@@ -12,7 +12,7 @@ import pytest
 
 from brimgate.app.link import Link
 from brimgate.back.mcp.streamable import StreamableServer
-from brimgate.config import Config
+from brimgate.config.declarations import Config
 from brimgate.config.rule_reader import make_rules
 from brimgate.hold.lazy_protection import process_protection
 from brimgate.http.client import HttpClient, Origin

@@ -17,7 +17,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from brimgate.cli.stage import Stage, broken, cut, pieces
-from brimgate.cli.walkthrough import Walk
+from brimgate.cli.walkthrough import FinishedWalk
 
 PATIENCE_SECONDS = 120
 HINT = "any key: go on"
@@ -233,9 +233,9 @@ def test_lines_are_cut_and_broken_by_what_they_take_on_a_screen() -> None:
 
 
 def test_a_walk_that_gives_something_else_is_told_from_one_that_does_not() -> None:
-    assert Walk([1], b'{"a":1}').gives(b'{ "a": 1 }')
-    assert not Walk([1], b'{"a":2}').gives(b'{"a":1}')
-    assert not Walk([1], b"text").gives(b"text\n")
+    assert FinishedWalk([1], b'{"a":1}').gives(b'{ "a": 1 }')
+    assert not FinishedWalk([1], b'{"a":2}').gives(b'{"a":1}')
+    assert not FinishedWalk([1], b"text").gives(b"text\n")
 
 
 def cells(line: str) -> int:

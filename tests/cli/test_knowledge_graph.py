@@ -251,14 +251,14 @@ def test_in_the_relay_ids_are_whole_and_times_absolute(graph: Graph) -> None:
         client.greet()
         got = result_of(client, "search_nodes", query="team", max_nodes=10)
         again = result_of(client, "search_nodes", query="team", max_nodes=10)
-    notice, worded = (block["text"] for block in got["content"])
+    notice, formatted = (block["text"] for block in got["content"])
     assert got["content"] == again["content"], "the same answer gives the same bytes"
     assert "structuredContent" not in got
     assert notice.startswith("[brimgate] view, items 1-10 of 10 · ")
-    assert worded.startswith('Found 10 entities for "team":\n1. ')
+    assert formatted.startswith('Found 10 entities for "team":\n1. ')
     nodes = graph.call("search_nodes", {"query": "team", "max_nodes": 10})["nodes"]
-    assert all(f"#{node['uuid']}" in worded and node["summary"] in worded for node in nodes)
-    assert "ago" not in re.sub(r"- .*? #", "", worded)
+    assert all(f"#{node['uuid']}" in formatted and node["summary"] in formatted for node in nodes)
+    assert "ago" not in re.sub(r"- .*? #", "", formatted)
     assert got["_meta"]["brimgate/result"]["derived"] is True
 
 

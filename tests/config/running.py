@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from brimgate.config import Config, load
+from brimgate.config.declarations import Config
 from brimgate.config.rule_reader import make_rules
+from brimgate.config.sources import load
 from tests.relay.conversation import Conversation
 from tests.relay.rawclient import PATIENCE, RawClient
 

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 
-from brimgate.config import Config, ContextProtection, Override, Upstream, load_file, parse
+from brimgate.config.declarations import Config, ContextProtection, Override, Upstream
 from brimgate.config.masking import MASK, masked_arguments
 from brimgate.config.show import difference, effective, needs_restart, without_secrets
+from brimgate.config.sources import load_file, parse
 from tests.config.running import check
 from tests.config.strategies import configs
 from tests.config.test_keys import BRIEF

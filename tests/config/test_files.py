@@ -9,8 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from brimgate.config import Config, ContextProtection, Override, Upstream, load, parse
+from brimgate.config.declarations import Config, ContextProtection, Override, Upstream
 from brimgate.config.options import keys_of
+from brimgate.config.sources import load, parse
 from brimgate.config.tree import MAX_BYTES, MAX_DEPTH, MAX_VALUES
 from brimgate.errors import ConfigError
 from tests.config.running import BRIMGATE, environment

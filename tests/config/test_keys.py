@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from brimgate.config import Config, ContextProtection, Override, Upstream
-from brimgate.config.declarations import Server
+from brimgate.config.declarations import Config, ContextProtection, Override, Server, Upstream
 from brimgate.config.options import keys_of
 from brimgate.config.rule_reader import endpoint_rules
 from brimgate.engine.tokens.estimator import Estimator
@@ -469,8 +468,8 @@ def _(folder: Path) -> None:
     ]  # fmt: skip
     found = answer({"message": "Nodes retrieved successfully", "nodes": nodes})
     with_it = talk(folder, "upstreams: {a: {command: x, pack: graphiti}}", upstream="a")
-    worded = texts(with_it.call(found, "search_nodes"))[1]
-    assert worded.startswith("Found 20 entities:\n1. Node 0 [Tool] - The number 0. #550e8400-e29b-41d4-")
+    formatted = texts(with_it.call(found, "search_nodes"))[1]
+    assert formatted.startswith("Found 20 entities:\n1. Node 0 [Tool] - The number 0. #550e8400-e29b-41d4-")
     never = "upstreams: {a: {command: x, pack: graphiti, tools: {search_nodes: {compact: never}}}}"
     assert talk(folder, never, upstream="a").call(found, "search_nodes") == found, "what fits is left alone"
     without = talk(folder, "upstreams: {a: {command: x}}", upstream="a")

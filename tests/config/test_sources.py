@@ -7,10 +7,10 @@ from typing import Any, Literal, get_args, get_origin
 
 import pytest
 
-from brimgate.config import Config, load
+from brimgate.config.declarations import Config
 from brimgate.config.options import Key
 from brimgate.config.show import written
-from brimgate.config.sources import OTHER_VARIABLES, unknown_variables, variables
+from brimgate.config.sources import OTHER_VARIABLES, load, unknown_variables, variables
 from brimgate.errors import ConfigError
 from tests.config.running import BRIMGATE, SERVER, check, environment, gateway
 from tests.relay.conversation import record_of, texts

@@ -4,14 +4,14 @@ from dataclasses import dataclass, field
 
 from brimgate.engine import jsontext
 from brimgate.engine.cursor import Binding, KeyRing
-from brimgate.engine.document import Source
+from brimgate.engine.document import Document
 from brimgate.engine.policy import Policy
-from brimgate.engine.query import Request, parse_request
+from brimgate.engine.query import Query, parse_query
 from brimgate.engine.rebuild import Rebuilder, next_on_walk
 from brimgate.engine.replies.reply import Reply
 from brimgate.engine.tokens.estimator import Estimator
 from brimgate.hold.protection import Protection
-from brimgate.hold.stores import MemoryStore
+from brimgate.hold.stores.memory import MemoryStore
 
 NOW = 1_800_000_000.0
 KEY = bytes(range(7, 39))
@@ -43,7 +43,7 @@ class Held:
         return reply
 
     def read(self, cursor: str, **arguments: object) -> Reply:
-        return self.protection.read(cursor, BINDING, parse_request(**arguments), NOW)
+        return self.protection.read(cursor, BINDING, parse_query(**arguments), NOW)
 
     def ask(self, **arguments: object) -> Reply:
         """Look at the answer in a way of one's own, from its first cursor."""
@@ -60,7 +60,7 @@ class Held:
             if cursor is None:
                 return replies
             seen.add(cursor)
-            reply = self.protection.read(cursor, BINDING, Request(), NOW)
+            reply = self.protection.read(cursor, BINDING, Query(), NOW)
         return replies
 
     def walk(self) -> list[Reply]:
@@ -79,4 +79,4 @@ def rebuilt(replies: list[Reply]) -> bytes:
 
 def original(data: bytes) -> bytes:
     """What a rebuilt answer is compared with: the bytes of a text, the canonical text of JSON."""
-    return jsontext.canonical(data) if Source(data).is_json else data
+    return jsontext.canonical(data) if Document(data).is_json else data

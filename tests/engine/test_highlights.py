@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench.generators import hostile, samples
-from brimgate.engine.document import Source
+from brimgate.engine.document import Document
 from brimgate.engine.highlights import _find
 from brimgate.testing import bookings
 from tests.engine.holding import Held, policy
@@ -106,7 +106,7 @@ def test_no_generated_or_hostile_answer_makes_the_search_for_oddities_fail() -> 
     """find_highlights would swallow the mistake; here it must not be made."""
     answers = [(sample.name, sample.data) for sample in samples(seed=5) if len(sample.data) < 200_000]
     for name, data in [*answers, *hostile(40_000)]:
-        source = Source(data)
+        source = Document(data)
         inner = source.inside(source.focus.node) if source.is_json else source
         assert isinstance(_find(inner), tuple), name
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brimgate.engine import jsontext
-from brimgate.engine.document import Source
+from brimgate.engine.document import Document
 from brimgate.errors import JsonRefused
 from tests.engine.strategies import small_values, spelled
 
@@ -42,7 +42,7 @@ def test_what_is_not_strict_json_is_refused_with_what_and_where(data: bytes, rea
     "data", [b"[NaN]", b"\xef\xbb\xbf[1]", b'["\xff"]', b"[1] x", b"[" * 10**5, b"12", b'"text"', b""]
 )
 def test_what_the_reader_refuses_is_text(data: bytes) -> None:
-    assert not Source(data).is_json
+    assert not Document(data).is_json
 
 
 def test_duplicate_keys_are_seen_when_an_object_is_opened() -> None:
@@ -83,4 +83,4 @@ def test_children_lie_where_the_index_says(value: object, ascii_only: bool, inde
 @given(st.binary(max_size=200))
 def test_whatever_is_read_it_is_opened_or_refused(data: bytes) -> None:
     """Invariant: any bytes are JSON that opens, or text; never an exception of another kind."""
-    assert Source(data).is_json in (True, False)
+    assert Document(data).is_json in (True, False)

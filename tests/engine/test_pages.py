@@ -88,11 +88,11 @@ def test_wrong_parameters_are_refused_with_what_is_right(arguments: dict[str, ob
 def test_a_cursor_dies_after_ten_minutes_and_says_to_run_again() -> None:
     held = Held(listing(500))
     cursor = held.opening().record["nextCursor"]
-    from brimgate.engine.query import Request
+    from brimgate.engine.query import Query
 
-    assert held.protection.read(cursor, BINDING, Request(), NOW + 600)
+    assert held.protection.read(cursor, BINDING, Query(), NOW + 600)
     with pytest.raises(CursorError, match="run the tool again from the start"):
-        held.protection.read(cursor, BINDING, Request(), NOW + 721)
+        held.protection.read(cursor, BINDING, Query(), NOW + 721)
 
 
 def test_several_pages_come_in_one_bounded_reply() -> None:

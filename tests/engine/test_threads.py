@@ -4,7 +4,7 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 
 from brimgate.engine.cursor import Binding
-from brimgate.engine.query import Request
+from brimgate.engine.query import Query
 from brimgate.hold.lazy_protection import process_protection
 from brimgate.sandboxes.demo.log import log
 from brimgate.testing.bookings import bookings
@@ -19,9 +19,9 @@ def test_readers_of_one_answer_do_not_disturb_each_other() -> None:
         first = protection.protect(data, BINDING, NOW)
         assert first is not None
         cursor = first.record["nextCursor"]
-        requests = [Request(), Request(search="payment"), Request(limit=3), Request(search="error")] * 8
+        requests = [Query(), Query(search="payment"), Query(limit=3), Query(search="error")] * 8
 
-        def read(request: Request, cursor: str = cursor) -> str:
+        def read(request: Query, cursor: str = cursor) -> str:
             return protection.read(cursor, BINDING, request, NOW).text
 
         alone = [read(request) for request in requests]

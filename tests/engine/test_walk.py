@@ -93,7 +93,7 @@ import json, sys
 from brimgate.engine.cursor import Binding, KeyRing
 from brimgate.engine.policy import Policy
 from brimgate.hold.protection import Protection
-from brimgate.hold.stores import MemoryStore
+from brimgate.hold.stores.memory import MemoryStore
 from brimgate.sandboxes.graphiti import Graph
 
 protection = Protection(Policy(), KeyRing(bytes(range(1, 33))), MemoryStore())

@@ -29,7 +29,8 @@ from mcp import ClientSession, MCPError, StdioServerParameters, stdio_client
 
 from brimgate.engine.tokens.estimator import Estimator
 from brimgate.fastmcp import BrimgateMiddleware, Config, Override, Policy, Rules
-from brimgate.hold.stores import FileStore, MemoryStore
+from brimgate.hold.stores.file import FileStore
+from brimgate.hold.stores.memory import MemoryStore
 from brimgate.testing import bookings
 from tests.conftest import ROOT
 from tests.fastmcp.talking import Talk, as_sent, talking

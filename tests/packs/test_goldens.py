@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from brimgate.packs.graphiti import PACK
-from tests.packs.worded import HERE, SCENES, as_document, said
+from tests.packs.formatted import HERE, SCENES, as_document, said
 
 INPUTS = {path.stem: path for path in sorted((HERE / "inputs").glob("*.json"))}
 GOLDENS = HERE / "goldens"

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from brimgate.packs import formatter
-from brimgate.packs.formatter import Limits, Trouble, wording_of, write
+from brimgate.packs.formatter import Limits, Trouble, answer_format_of, format_document
 from brimgate.packs.pack import Formatter, Pack, Scene, Tool
-from tests.packs.worded import PATIENT, pack_of
+from tests.packs.formatted import PATIENT, pack_of
 
 ANSWER = b'{"items": [1, 2, 3], "note": "kept private"}'
 MINIFIED = '{"items":[1,2,3],"note":"kept private"}'
@@ -20,7 +20,7 @@ def guarded(
     formatter: Formatter, document: bytes = ANSWER, limits: Limits = PATIENT
 ) -> tuple[str | None, list[Trouble]]:
     troubles: list[Trouble] = []
-    return write(pack_of(formatter), "look", document, Scene(), troubles.append, limits), troubles
+    return format_document(pack_of(formatter), "look", document, Scene(), troubles.append, limits), troubles
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_a_text_is_used_and_nothing_told() -> None:
 def test_a_tool_without_a_formatter_has_no_words_and_no_trouble() -> None:
     troubles: list[Trouble] = []
     for pack in (Pack("none", "", {}), Pack("none", "", {"look": Tool()})):
-        assert write(pack, "look", ANSWER, Scene(), troubles.append) is None
+        assert format_document(pack, "look", ANSWER, Scene(), troubles.append) is None
     assert troubles == []
 
 
@@ -176,7 +176,7 @@ def test_an_answer_that_tells_of_a_failure_is_not_worded_and_no_trouble() -> Non
     troubles: list[Trouble] = []
     tools = {"look": Tool(lambda _, __: "fine")}
     pack = Pack("toy", "", tools, failure=lambda answer: answer.get("error", ""))
-    assert write(pack, "look", b'{"error": "no database"}', Scene(), troubles.append) is None
+    assert format_document(pack, "look", b'{"error": "no database"}', Scene(), troubles.append) is None
     assert troubles == []
 
 
@@ -195,8 +195,8 @@ def test_a_page_is_worded_with_its_place() -> None:
         return Scene({"query": "x"})
 
     pack = pack_of(lambda _, at: f"{at.first} of {at.total} for {at.arguments['query']}")
-    wording = wording_of(pack, "look", scene, lambda _: None)
-    assert wording(ANSWER, 50, 500) == "50 of 500 for x"
+    answer_format = answer_format_of(pack, "look", scene, lambda _: None)
+    assert answer_format(ANSWER, 50, 500) == "50 of 500 for x"
     assert seen == [ANSWER]
 
 

@@ -17,7 +17,7 @@ PAGE = (ROOT / "docs" / "how-to" / "write-a-pack.md").read_text("utf-8")
 PEOPLE = {"author": "Ana", "assignee": "Ben", "watchers": ["Cem"]}
 SERVER = """
 import sys
-from brimgate.relay.protocol.server import Outcome, Server, Session
+from brimgate.relay.protocol.server import McpServer, ServerSession, ToolOutcome
 import json
 
 TICKETS = json.loads(open(sys.argv[1], encoding="utf-8").read())
@@ -35,12 +35,12 @@ class Tool:
         return {"name": self.name, "description": "", "inputSchema": schema}
     def call(self, arguments):
         if self.name == "close_ticket":
-            return Outcome(json.dumps({"ok": True, "closed": arguments["id"]}))
+            return ToolOutcome(json.dumps({"ok": True, "closed": arguments["id"]}))
         if arguments["query"] == "broken":
-            return Outcome(json.dumps({"ok": False, "problem": "the index is being rebuilt"}))
-        return Outcome(json.dumps({"tickets": TICKETS[: arguments.get("limit")]}))
+            return ToolOutcome(json.dumps({"ok": False, "problem": "the index is being rebuilt"}))
+        return ToolOutcome(json.dumps({"tickets": TICKETS[: arguments.get("limit")]}))
 
-session = Session(Server("tickets", "1", "", {name: Tool(name) for name in PARAMETERS}))
+session = ServerSession(McpServer("tickets", "1", "", {name: Tool(name) for name in PARAMETERS}))
 for line in sys.stdin.buffer:
     if answer := session.answer(line):
         sys.stdout.buffer.write(answer)
@@ -151,8 +151,10 @@ def test_the_relay_uses_it_and_knows_its_sections(desk: Desk) -> None:
             gateway.stdin.flush()
             results.append(json.loads(gateway.stdout.readline())["result"])
         gateway.stdin.close()
-    worded, people = (result["content"][1]["text"] for result in results[1:])
-    assert worded.startswith("60 tickets:\nPrinter 0 is out of paper [open] 2020-01-02T03:04:05 #6af613b6-")
+    formatted, people = (result["content"][1]["text"] for result in results[1:])
+    assert formatted.startswith(
+        "60 tickets:\nPrinter 0 is out of paper [open] 2020-01-02T03:04:05 #6af613b6-"
+    )
     assert '"assignee":"Ben"' in people and "Printer" not in people
 
 

@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from brimgate.engine import jsontext
 from brimgate.engine.cursor import Binding, KeyRing
 from brimgate.engine.policy import Policy
-from brimgate.engine.query import Request, parse_request
-from brimgate.engine.replies.formatted import VIEW, Wording
+from brimgate.engine.query import Query, parse_query
+from brimgate.engine.replies.formatted import VIEW, AnswerFormat
 from brimgate.engine.replies.reply import Reply
 from brimgate.hold.protection import Protection
-from brimgate.hold.stores import MemoryStore
-from brimgate.packs.formatter import Trouble, write
+from brimgate.hold.stores.memory import MemoryStore
+from brimgate.packs.formatter import Trouble, format_document
 from brimgate.packs.graphiti import PACK
 from brimgate.packs.pack import Scene
 from brimgate.sandboxes.graphiti import Graph
 from tests.engine.holding import KEY, NOW, policy, rebuilt
-from tests.packs.worded import PATIENT, as_document
+from tests.packs.formatted import PATIENT, as_document
 
 GRAPH = Graph(nodes=700, facts=900, episodes=400)
 QUESTION = {"query": "the"}
@@ -53,32 +53,32 @@ class Spoken:
     tool: str
     answer: Any
     policy: Policy = field(default_factory=lambda: policy(2_000, compact=True))
-    wording: Wording | None = None
+    answer_format: AnswerFormat | None = None
     troubles: list[Trouble] = field(default_factory=lambda: [])
 
     def __post_init__(self) -> None:
         self.protection = Protection(self.policy, KeyRing(KEY), MemoryStore())
         self.binding = Binding("ann", "kb", self.tool)
         self.document = as_document(self.answer)
-        self.words = self.wording or self.say
+        self.words = self.answer_format or self.say
 
     def say(self, document: bytes, first: int, total: int | None) -> str | None:
         scene = Scene({"query": "x"}, first=first, total=total)
-        return write(PACK, self.tool, document, scene, self.troubles.append, PATIENT)
+        return format_document(PACK, self.tool, document, scene, self.troubles.append, PATIENT)
 
     def opening(self) -> Reply:
         reply = self.protection.protect(self.document, self.binding, NOW, self.words)
         assert reply is not None
         return reply
 
-    def read(self, cursor: str, words: Wording | None, **arguments: object) -> Reply:
-        request = parse_request(**arguments)  # type: ignore[arg-type]
+    def read(self, cursor: str, words: AnswerFormat | None, **arguments: object) -> Reply:
+        request = parse_query(**arguments)  # type: ignore[arg-type]
         return self.protection.read(cursor, self.binding, request, NOW, words)
 
     def pages(self) -> list[Reply]:
         replies = [self.opening()]
         while cursor := replies[-1].record.get("nextCursor"):
-            replies.append(self.protection.read(cursor, self.binding, Request(), NOW, self.words))
+            replies.append(self.protection.read(cursor, self.binding, Query(), NOW, self.words))
             assert len(replies) < 200
         return replies
 
@@ -87,7 +87,7 @@ class Spoken:
         replies: list[Reply] = []
         following: str | None = cursor
         while following:
-            replies.append(self.protection.read(following, self.binding, Request(), NOW))
+            replies.append(self.protection.read(following, self.binding, Query(), NOW))
             following = replies[-1].record.get("nextCursor")
             assert len(replies) < 500
         return replies
@@ -133,14 +133,14 @@ def test_pages_of_a_graph_are_complete_disjoint_and_within_the_budget(
     replies = spoken.pages()
     estimator = spoken.policy.estimator
     assert max(estimator.ceiling(reply.text) for reply in replies) <= budget
-    worded = [reply for reply in replies if reply.record["format"] == VIEW]
-    assert worded
+    formatted = [reply for reply in replies if reply.record["format"] == VIEW]
+    assert formatted
     starts = [reply.record["shown"]["from"] for reply in replies]
     counts = [reply.record["shown"]["items"] for reply in replies]
     assert starts == [sum(counts[:at]) for at in range(len(counts))]
     assert sum(counts) == len(answer[key])
     ids = [item["uuid"] for item in answer[key]]
-    for reply in worded:
+    for reply in formatted:
         at, count = reply.record["shown"]["from"], reply.record["shown"]["items"]
         assert shown_ids([reply]) == ids[at : at + count]
 
@@ -192,11 +192,11 @@ def test_words_that_fail_on_the_second_page_give_way_to_items_in_short_from_the_
     assert all(estimator.ceiling(reply.text) <= 2_000 for reply in others)
 
 
-def _failing_from(say: Wording, page: int) -> Wording:
-    def wording(document: bytes, first: int, total: int | None) -> str | None:
+def _failing_from(say: AnswerFormat, page: int) -> AnswerFormat:
+    def answer_format(document: bytes, first: int, total: int | None) -> str | None:
         return None if first >= page else say(document, first, total)
 
-    return wording
+    return answer_format
 
 
 def test_words_that_are_gone_when_reading_goes_on_lose_no_item() -> None:
@@ -210,7 +210,7 @@ def test_words_that_are_gone_when_reading_goes_on_lose_no_item() -> None:
 
 def test_words_that_fail_at_once_leave_the_answer_to_the_engine() -> None:
     for answer in (nodes(300), nodes(20)):
-        spoken = Spoken("search_nodes", answer, wording=lambda _, __, ___: None)
+        spoken = Spoken("search_nodes", answer, answer_format=lambda _, __, ___: None)
         plain = spoken.protection.protect(spoken.document, spoken.binding, NOW)
         assert spoken.protection.protect(spoken.document, spoken.binding, NOW, spoken.words) == plain
 

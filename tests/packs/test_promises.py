@@ -10,15 +10,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from brimgate.engine import jsontext
-from brimgate.engine.document import Source
-from brimgate.engine.replies.formatted import word_all
-from brimgate.packs.formatter import Trouble, write
+from brimgate.engine.document import Document
+from brimgate.engine.replies.formatted import format_all
+from brimgate.packs.formatter import Trouble, format_document
 from brimgate.packs.graphiti import PACK
 from brimgate.packs.pack import Scene
 from brimgate.packs.short_ids import ReferenceBook, ids_in, shortener
 from tests.engine.holding import policy
+from tests.packs.formatted import NOW, PATIENT, SCENES, as_document, command_line, relay, said
 from tests.packs.strategies import Answered, Json, answers, arbitrary, provenances, uuids
-from tests.packs.worded import NOW, PATIENT, SCENES, as_document, command_line, relay, said
 
 TOOLS = sorted(PACK.tools)
 
@@ -78,12 +78,12 @@ def test_a_text_that_is_used_never_costs_more_tokens(answered: Answered, family:
     document = as_document(answer)
     chosen = policy(4_000, family)
 
-    def wording(page: bytes, first: int, total: int | None) -> str | None:
+    def answer_format(page: bytes, first: int, total: int | None) -> str | None:
         return said(tool, page, Scene(first=first, total=total))[0]
 
-    worded = word_all(Source(document), wording, 4_000, chosen)
-    if worded is not None:
-        assert chosen.estimator.ceiling(worded.text) <= min(4_000, chosen.estimator.ceiling(document))
+    formatted = format_all(Document(document), answer_format, 4_000, chosen)
+    if formatted is not None:
+        assert chosen.estimator.ceiling(formatted.text) <= min(4_000, chosen.estimator.ceiling(document))
 
 
 @pytest.mark.property
@@ -143,7 +143,7 @@ def test_whatever_a_server_answers_there_is_a_text_a_failure_or_one_trouble(
 @given(tool=st.sampled_from(TOOLS), document=st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
 def test_whatever_bytes_come_nothing_is_raised(tool: str, document: bytes) -> None:
     troubles: list[Trouble] = []
-    text = write(PACK, tool, document, command_line(document), troubles.append, PATIENT)
+    text = format_document(PACK, tool, document, command_line(document), troubles.append, PATIENT)
     assert (text is None) == (len(troubles) == 1)
 
 

@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from brimgate.config.pack_rules import rules_of, words_of
+from brimgate.config.pack_rules import answer_formats_of, rules_of
 from brimgate.config.rule_reader import make_rules
 from brimgate.config.sources import parse
 from brimgate.engine.cursor import Binding, KeyRing
-from brimgate.engine.query import parse_request
+from brimgate.engine.query import parse_query
 from brimgate.errors import ConfigError
 from brimgate.hold.protection import Protection
-from brimgate.hold.stores import MemoryStore
+from brimgate.hold.stores.memory import MemoryStore
 from brimgate.packs.graphiti import PACK
 from brimgate.packs.pack import Pack
 from brimgate.sandboxes.graphiti import Graph
 from tests.engine.holding import KEY, NOW
-from tests.packs.worded import as_document
+from tests.packs.formatted import as_document
 
 RULES = rules_of(PACK)
 LISTS = {"search_nodes": "nodes", "search_memory_facts": "facts", "get_episodes": "episodes"}
@@ -77,7 +77,7 @@ def test_a_rule_that_cannot_be_read_is_refused_by_its_place(tmp_path: Path) -> N
 
 def test_a_pack_without_rules_brings_none() -> None:
     assert rules_of(Pack("toy", "", {})) == {}
-    assert words_of(PACK, "no_such_tool") is None
+    assert answer_formats_of(PACK, "no_such_tool") is None
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_section_gives_just_its_fields(tool: str, section: str) -> None:
     first = protection.protect(as_document(answer), binding, NOW)
     assert first is not None
     reply = protection.read(
-        first.record["nextCursor"], binding, parse_request(fields=section, form="json", limit=5), NOW
+        first.record["nextCursor"], binding, parse_query(fields=section, form="json", limit=5), NOW
     )
     wanted = dict(policy.sections)[section]
     shown = json.loads(reply.content)
@@ -107,7 +107,7 @@ def test_a_section_gives_just_its_fields(tool: str, section: str) -> None:
 @pytest.mark.parametrize("arguments", [b'{"query": "x"}', b"", b"[1]", b"\xff", b"[" * 9_000])
 def test_trouble_in_the_relay_comes_with_the_name_of_the_pack_whatever_was_asked(arguments: bytes) -> None:
     troubles: list[dict[str, object]] = []
-    words = words_of(PACK, "search_nodes")
+    words = answer_formats_of(PACK, "search_nodes")
     assert words is not None
     assert words(arguments, troubles.append)(b'{"message":"no list"}', 0, None) is None
     assert [(trouble["pack"], trouble["operation"], trouble["inputBytes"]) for trouble in troubles] == [

@@ -11,7 +11,7 @@ from brimgate.engine.replies.reply import Reply
 from brimgate.engine.rules import Rules, ToolRule
 from brimgate.engine.tokens.estimator import Estimator
 from brimgate.hold.protection import Protection
-from brimgate.hold.stores import MemoryStore
+from brimgate.hold.stores.memory import MemoryStore
 from brimgate.relay.actions import Note, ToClient, ToUpstream
 from brimgate.relay.session import Session
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from brimgate.engine import jsontext
-from brimgate.engine.document import Source
+from brimgate.engine.document import Document
 from brimgate.engine.rebuild import Rebuilder
 from tests.relay.conversation import following as following_of
 from tests.relay.conversation import reply_of
@@ -33,5 +33,5 @@ def rebuild(results: Iterable[Result]) -> bytes:
 
 def as_rebuilt(text: str) -> bytes:
     """What a walk through a held text must give back: JSON in its canonical form, anything else as it is."""
-    source = Source(text.encode())
+    source = Document(text.encode())
     return jsontext.canonical(source.data) if source.is_json else source.data

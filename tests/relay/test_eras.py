@@ -13,7 +13,7 @@ from brimgate.relay.protocol.message import Message
 from brimgate.relay.protocol.versions import (
     HEADER_MISMATCH,
     UNSUPPORTED_VERSION,
-    Refused,
+    ProtocolRefusal,
     check_envelope,
     decode_text,
     encode_text,
@@ -58,7 +58,7 @@ def headers(**given: str) -> list[tuple[bytes, bytes]]:
 
 
 def code_of(message: Message, given: list[tuple[bytes, bytes]]) -> int:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(ProtocolRefusal) as caught:
         check_envelope(message, given)
     return caught.value.code
 
@@ -100,7 +100,7 @@ def test_a_request_that_contradicts_itself_is_refused(
 
 def test_the_refusal_of_a_version_says_which_there_are() -> None:
     meta = META | {"io.modelcontextprotocol/protocolVersion": "v999"}
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(ProtocolRefusal) as caught:
         check_envelope(request(name="t", meta=meta), headers(mcp_protocol_version="v999"))
     assert json.loads(caught.value.data) == {"supported": ["2026-07-28"], "requested": "v999"}
 
@@ -151,9 +151,9 @@ def test_the_headers_we_make_are_those_we_accept(arguments: dict[str, Any]) -> N
     made = [(name.lower(), value) for name, value in make_params(wanted, arguments)]
     check_params(wanted, arguments, made)
     for at in range(len(made)):
-        with pytest.raises(Refused):
+        with pytest.raises(ProtocolRefusal):
             check_params(wanted, arguments, made[:at] + made[at + 1 :])
-        with pytest.raises(Refused):
+        with pytest.raises(ProtocolRefusal):
             check_params(wanted, arguments, [*made, made[at]])
 
 
@@ -168,7 +168,7 @@ def test_the_headers_we_make_are_those_we_accept(arguments: dict[str, Any]) -> N
 )
 def test_a_header_that_says_something_else_is_refused(arguments: dict[str, Any], given: str) -> None:
     wanted = param_headers_of(json.dumps(SCHEMA).encode())
-    with pytest.raises(Refused):
+    with pytest.raises(ProtocolRefusal):
         check_params(wanted, arguments, [(b"mcp-param-city", given.encode())])
 
 
@@ -177,7 +177,7 @@ def test_whole_numbers_are_compared_as_numbers() -> None:
     for value, said in ((42, b"42.0"), (42.0, b"42"), (10**30, b"1" + b"0" * 30)):
         check_params(wanted, {"count": value}, [(b"mcp-param-count", said)])
     for value, said in ((42, b"42.5"), (42, b"4.2e1"), (42, b" 43")):
-        with pytest.raises(Refused):
+        with pytest.raises(ProtocolRefusal):
             check_params(wanted, {"count": value}, [(b"mcp-param-count", said)])
 
 

@@ -10,10 +10,10 @@ from brimgate.engine.cursor import KeyRing
 from brimgate.engine.policy import Policy
 from brimgate.engine.rules import Rules, ToolRule
 from brimgate.errors import ClientError, UpstreamError
-from brimgate.hold.live_lists import HANDED_OVER, Handover, Look
+from brimgate.hold.live_lists import TICKET, ClaimTickets, ListState
 from brimgate.hold.protection import Protection
-from brimgate.hold.stores import MemoryStore
-from brimgate.relay.actions import Action, ToClient, Wait, settled
+from brimgate.hold.stores.memory import MemoryStore
+from brimgate.relay.actions import Action, ToClient, Wait, with_work_done
 from brimgate.relay.session import Session
 from tests.relay.conversation import KEY, NOW
 
@@ -24,8 +24,8 @@ class Growing:
     is_total_known = True
     pointer = "/result"
 
-    def look(self) -> Look:
-        return Look(self.data, self.total, self.is_total_known, self.is_complete)
+    def state(self) -> ListState:
+        return ListState(self.data, self.total, self.is_total_known, self.is_complete)
 
     def __init__(self, total: int, size: int = 20, ends_at: int | None = None) -> None:
         self.total, self._size, self._ends_at = total, size, ends_at
@@ -58,10 +58,10 @@ class Talk:
     def __init__(self, **changes: Any) -> None:
         rule = ToolRule(Policy(highlights=False, page_size=10), **changes)
         protection = self.protection = Protection(rule.policy, KeyRing(KEY), MemoryStore())
-        self.handover = Handover()
+        self.tickets = ClaimTickets()
         self.now = NOW
         self.session = Session(
-            Rules(lambda _: rule), lambda: protection, lambda: self.now, handover=self.handover
+            Rules(lambda _: rule), lambda: protection, lambda: self.now, tickets=self.tickets
         )
         self._id = 0
 
@@ -71,11 +71,11 @@ class Talk:
         line = {"jsonrpc": "2.0", "id": self._id, "method": "tools/call", "params": params}
         return self.session.from_client(json.dumps(line).encode())
 
-    def first(self, filling: Growing) -> dict[str, Any]:
+    def first(self, live_list: Growing) -> dict[str, Any]:
         self.ask("list_things")
         result = {
             "content": [{"type": "text", "text": "[]"}],
-            "_meta": {HANDED_OVER: self.handover.give(filling)},
+            "_meta": {TICKET: self.tickets.give(live_list)},
         }
         line = {"jsonrpc": "2.0", "id": self._id, "result": result}
         return self.done(self.session.from_upstream(json.dumps(line).encode()))
@@ -85,7 +85,7 @@ class Talk:
 
     def done(self, actions: list[Action]) -> dict[str, Any]:
         while any(isinstance(action, Wait) for action in actions):
-            actions = settled([after for action in actions for after in self._waited(action)])
+            actions = with_work_done([after for action in actions for after in self._waited(action)])
         (answer,) = [json.loads(bytes(one.data)) for one in actions if isinstance(one, ToClient)]
         return answer["result"]
 
@@ -108,19 +108,19 @@ def record(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_first_page_tells_the_true_total_and_needs_one_item_more_than_it_shows() -> None:
-    filling = Growing(500)
-    result = Talk().first(filling)
+    live_list = Growing(500)
+    result = Talk().first(live_list)
     assert "items 1-10 of 500" in result["content"][0]["text"]
     assert record(result)["total"]["items"] == 500 and "nextCursor" in record(result)
-    assert filling.asked == [11] and filling.held == 20, "no page was fetched for nothing"
+    assert live_list.asked == [11] and live_list.held == 20, "no page was fetched for nothing"
 
 
 def test_whoever_follows_the_cursors_gets_every_item_once_and_none_is_fetched_before_its_time() -> None:
-    filling, talk = Growing(105), Talk()
-    result, seen, fetched = talk.first(filling), list[int](), list[int]()
+    live_list, talk = Growing(105), Talk()
+    result, seen, fetched = talk.first(live_list), list[int](), list[int]()
     while True:
         seen.append(record(result)["shown"]["items"])
-        fetched.append(filling.held)
+        fetched.append(live_list.held)
         cursor = record(result).get("nextCursor")
         if cursor is None:
             break
@@ -131,8 +131,8 @@ def test_whoever_follows_the_cursors_gets_every_item_once_and_none_is_fetched_be
 
 
 def test_a_walk_through_all_of_it_goes_on_over_what_was_fetched_since() -> None:
-    filling, talk = Growing(60), Talk()
-    result = talk.first(filling)
+    live_list, talk = Growing(60), Talk()
+    result = talk.first(live_list)
     cursor, ids = record(result)["nextCursor"], list[int]()
     result = talk.read(cursor=cursor, fields="id", format="json", limit=7)
     while True:
@@ -145,19 +145,19 @@ def test_a_walk_through_all_of_it_goes_on_over_what_was_fetched_since() -> None:
 
 
 def test_a_path_and_pages_and_a_search_have_what_they_need_fetched() -> None:
-    filling, talk = Growing(300), Talk()
-    cursor = record(talk.first(filling))["nextCursor"]
+    live_list, talk = Growing(300), Talk()
+    cursor = record(talk.first(live_list))["nextCursor"]
     assert "item 130" in talk.read(cursor=cursor, path="/result/130")["content"][1]["text"]
-    assert filling.held == 140
+    assert live_list.held == 140
     several = talk.read(cursor=cursor, pages="15-16")
-    assert "items 141-160 of 300" in several["content"][0]["text"] and filling.held == 180
+    assert "items 141-160 of 300" in several["content"][0]["text"] and live_list.held == 180
     found = talk.read(cursor=cursor, search='"item 299"')
-    assert "item 299" in found["content"][1]["text"] and filling.is_complete
+    assert "item 299" in found["content"][1]["text"] and live_list.is_complete
 
 
 def test_a_list_that_ends_before_its_time_says_so_by_its_end() -> None:
-    filling, talk = Growing(100, ends_at=25), Talk()
-    result, shown = talk.first(filling), 0
+    live_list, talk = Growing(100, ends_at=25), Talk()
+    result, shown = talk.first(live_list), 0
     while True:
         shown += record(result)["shown"]["items"]
         if "nextCursor" not in record(result):
@@ -167,25 +167,25 @@ def test_a_list_that_ends_before_its_time_says_so_by_its_end() -> None:
 
 
 def test_what_cannot_be_fetched_is_an_error_and_the_cursor_stays_good() -> None:
-    filling, talk = Growing(100), Talk()
-    result = talk.read(cursor=record(talk.first(filling))["nextCursor"])
+    live_list, talk = Growing(100), Talk()
+    result = talk.read(cursor=record(talk.first(live_list))["nextCursor"])
     cursor = record(result)["nextCursor"]
-    filling.trouble = UpstreamError("it does not answer: try again")
+    live_list.trouble = UpstreamError("it does not answer: try again")
     failed = talk.read(cursor=cursor)
     assert failed["isError"] and failed["content"][0]["text"] == "it does not answer: try again"
-    filling.trouble = None
+    live_list.trouble = None
     assert "items 21-30 of 100" in talk.read(cursor=cursor)["content"][0]["text"]
 
 
 def test_a_list_that_is_all_here_and_fits_goes_out_as_it_is() -> None:
-    filling = Growing(8)
-    result = Talk().first(filling)
-    assert result == {"content": [{"type": "text", "text": filling.data.decode()}]}
+    live_list = Growing(8)
+    result = Talk().first(live_list)
+    assert result == {"content": [{"type": "text", "text": live_list.data.decode()}]}
 
 
 def test_whoever_is_not_protected_gets_all_of_it() -> None:
-    filling = Growing(90)
-    result = Talk(enabled=False).first(filling)
+    live_list = Growing(90)
+    result = Talk(enabled=False).first(live_list)
     assert len(json.loads(result["content"][0]["text"])["result"]) == 90
 
 
@@ -243,7 +243,7 @@ def test_a_list_that_goes_on_is_what_an_answer_is_about_however_light_it_is() ->
 def test_a_beginning_whose_rest_is_held_no_more_is_no_whole() -> None:
     talk = Talk()
     cursor = record(talk.first(Growing(100)))["nextCursor"]
-    talk.protection.fillings._known.clear()
+    talk.protection.live_lists._known.clear()
     failed = talk.read(cursor=cursor)
     assert failed["isError"] and "run the tool again" in failed["content"][0]["text"]
 
@@ -260,13 +260,13 @@ def test_two_answers_that_begin_alike_are_two() -> None:
 
 
 def test_an_expired_cursor_fetches_nothing() -> None:
-    filling, talk = Growing(100), Talk()
-    cursor = record(talk.first(filling))["nextCursor"]
-    asked = len(filling.asked)
+    live_list, talk = Growing(100), Talk()
+    cursor = record(talk.first(live_list))["nextCursor"]
+    asked = len(live_list.asked)
     talk.now += 3_600
     failed = talk.read(cursor=cursor)
     assert failed["isError"] and "invalid or expired cursor" in failed["content"][0]["text"]
-    assert len(filling.asked) == asked
+    assert len(live_list.asked) == asked
 
 
 def test_in_a_batch_what_would_have_to_be_waited_for_is_refused() -> None:
@@ -283,7 +283,7 @@ def test_in_a_batch_what_would_have_to_be_waited_for_is_refused() -> None:
 def test_an_answer_that_was_handed_over_and_is_gone_is_an_error() -> None:
     talk = Talk()
     talk.ask("list_things")
-    result = {"content": [{"type": "text", "text": ""}], "_meta": {HANDED_OVER: "gone"}}
+    result = {"content": [{"type": "text", "text": ""}], "_meta": {TICKET: "gone"}}
     told = talk.done(
         talk.session.from_upstream(json.dumps({"id": 1, "jsonrpc": "2.0", "result": result}).encode())
     )
@@ -294,6 +294,6 @@ def test_an_answer_that_was_handed_over_and_is_gone_is_an_error() -> None:
 def test_a_token_nobody_gave_is_nothing(token: object) -> None:
     talk = Talk()
     talk.ask("list_things")
-    result = {"content": [{"type": "text", "text": "hello"}], "_meta": {HANDED_OVER: token}}
+    result = {"content": [{"type": "text", "text": "hello"}], "_meta": {TICKET: token}}
     line = json.dumps({"jsonrpc": "2.0", "id": 1, "result": result}).encode()
     assert talk.session.from_upstream(line) == [ToClient(line)]

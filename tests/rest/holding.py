@@ -6,13 +6,13 @@ from typing import Any
 
 from brimgate.engine.cursor import Binding, KeyRing
 from brimgate.engine.policy import Policy
-from brimgate.engine.query import Request
+from brimgate.engine.query import Query
 from brimgate.engine.rebuild import Rebuilder
 from brimgate.engine.replies.reply import Reply
-from brimgate.engine.replies.rest_frame import Scene, Shaped
+from brimgate.engine.replies.rest_frame import RestFrame, Shaped
 from brimgate.engine.replies.rest_reply import read_on, rest_policy, shape
 from brimgate.hold.protection import Protection
-from brimgate.hold.stores import MemoryStore
+from brimgate.hold.stores.memory import MemoryStore
 
 _WHO = Binding("ann", "rest", "/things")
 
@@ -30,12 +30,12 @@ class Held:
 
     def first(self, **asked: Any) -> Shaped | None:
         held = self.protection.hold(self.data, _WHO, 0)
-        return shape(Scene(held.source, self.policy, held.issue, "/things"), Request(**asked))
+        return shape(RestFrame(held.source, self.policy, held.issue, "/things"), Query(**asked))
 
     def read(self, cursor: str, **asked: Any) -> Shaped:
         held, view, position = self.protection.opened(cursor, _WHO, 0)
-        scene = Scene(held.source, self.policy, held.issue, "/things", is_repeatable=False)
-        return read_on(scene, view, position, Request(**asked))
+        scene = RestFrame(held.source, self.policy, held.issue, "/things", is_repeatable=False)
+        return read_on(scene, view, position, Query(**asked))
 
     def all(self, first: Shaped) -> list[Any]:
         """The bodies of an answer and of all that its cursors lead to, each checked against its budget."""

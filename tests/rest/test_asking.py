@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from brimgate.engine.replies.rest_frame import Refusal
+from brimgate.engine.replies.rest_frame import RefusedQuery
 from brimgate.front.rest.parameters import read_query, split_query
 from brimgate.rest import BrimgateMiddleware, Override, ParameterNames, Policy
 from tests.rest.apps import fastapi_app, starlette_app
@@ -63,7 +63,7 @@ def test_malformed_parameters_are_refused_before_the_application_runs(
 
 
 def test_the_largest_limit_is_that_of_the_policy() -> None:
-    with pytest.raises(Refusal, match="limit exceeds maximum of 30"):
+    with pytest.raises(RefusedQuery, match="limit exceeds maximum of 30"):
         read_query(split_query(b"limit=31", ParameterNames()), ParameterNames(), 30)
 
 
@@ -246,7 +246,7 @@ def test_endpoints_are_told_with_what_the_application_is_mounted_under() -> None
 
 
 def test_a_config_and_endpoints_are_not_both_taken() -> None:
-    from brimgate.config import Config
+    from brimgate.config.declarations import Config
 
     with pytest.raises(ValueError, match="not both"):
         BrimgateMiddleware(fastapi_app(), Config(), endpoints={"*": Override()})

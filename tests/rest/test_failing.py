@@ -3,7 +3,7 @@
 from typing import Any
 
 from brimgate.engine.policy import Policy
-from brimgate.hold.stores import MemoryStore
+from brimgate.hold.stores.memory import MemoryStore
 from tests.rest.apps import minified, starlette_app
 from tests.rest.serving import serve
 

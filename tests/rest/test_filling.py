@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from brimgate.errors import BadRequest, UpstreamError
-from brimgate.hold.live_lists import Look
+from brimgate.hold.live_lists import ListState
 from brimgate.rest import BrimgateMiddleware, Override
 from tests.rest.serving import Served, serve
 
@@ -18,8 +18,8 @@ class Upstream:
 
     pointer = "/result"
 
-    def look(self) -> Look:
-        return Look(self.data, self.total, True, self.is_complete)
+    def state(self) -> ListState:
+        return ListState(self.data, self.total, True, self.is_complete)
 
     def __init__(self, fault: Exception | None = None, faulty_after: int = 0) -> None:
         self.held = 0

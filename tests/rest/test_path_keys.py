@@ -11,7 +11,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from brimgate.config import Override, load_file
+from brimgate.config.declarations import Override
+from brimgate.config.sources import load_file
 from brimgate.engine.tokens.estimator import Estimator
 from brimgate.rest import BrimgateMiddleware
 from tests.rest.serving import Served, serve

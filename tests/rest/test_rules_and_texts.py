@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from brimgate.config import parse
+from brimgate.config.sources import parse
 from brimgate.engine.policy import Policy
 from brimgate.rest import Override
 from tests.rest.answers import COUNT, check_budget

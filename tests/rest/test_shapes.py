@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brimgate.engine.document import Source
+from brimgate.engine.document import Document
 from brimgate.engine.policy import Policy
 from brimgate.engine.tokens.estimator import Estimator
 from brimgate.errors import BadRequest
@@ -37,7 +37,7 @@ def policy_of(budget: int, family: str = "claude", **more: Any) -> Policy:
 def same(rebuilt_bytes: bytes, data: bytes) -> bool:
     if rebuilt_bytes == data:
         return True
-    return Source(data).is_json and json.loads(rebuilt_bytes) == json.loads(data)
+    return Document(data).is_json and json.loads(rebuilt_bytes) == json.loads(data)
 
 
 @given(documents, budgets, families)
@@ -116,7 +116,7 @@ def test_pages_of_a_list_hold_every_item_once_and_in_order(
 def rebuilt_at(bodies: list[dict[str, Any]], path: str) -> bytes:
     if any("chunkIndex" in body for body in bodies):
         whole = rebuilt(bodies)
-        source = Source(whole)
+        source = Document(whole)
         return source.raw(source.resolve(path))
     for body in bodies:
         body["meta"]["path"] = body["meta"]["path"].removeprefix(path)

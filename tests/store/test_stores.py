@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from brimgate.engine.document import Source
-from brimgate.hold.stores import Bounds, FileStore, MemoryStore, SnapshotStore
+from brimgate.engine.document import Document
+from brimgate.hold.stores.contract import Bounds, SnapshotStore
+from brimgate.hold.stores.file import FileStore
+from brimgate.hold.stores.memory import MemoryStore
 
 MakeStore = Callable[[Bounds], SnapshotStore]
 ROOMY = Bounds(10_000, 20_000)
@@ -22,8 +24,8 @@ def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> MakeStore:
     return lambda bounds: FileStore(tmp_path / "snapshots", bounds)
 
 
-def source(size: int, letter: str = "x") -> Source:
-    return Source(letter.encode() * size)
+def source(size: int, letter: str = "x") -> Document:
+    return Document(letter.encode() * size)
 
 
 def test_what_is_put_is_held_until_it_expires(make_store: MakeStore) -> None:

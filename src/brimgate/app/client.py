@@ -12,7 +12,7 @@ from brimgate import __version__
 from brimgate.back.channel import Channel, Connect, Line, Listener
 from brimgate.back.mcp.request import messages_in
 from brimgate.errors import UpstreamError
-from brimgate.relay.pending import spellings
+from brimgate.relay.calls import spellings
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import NOTHING, Message
 from brimgate.relay.protocol.versions import CAPABILITIES_KEY, HANDSHAKE_VERSIONS, MODERN_VERSION, VERSION_KEY
@@ -34,7 +34,7 @@ _OUR_WORDS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class ListedTool:
     name: str
     raw: bytes
     """Its definition as the server sent it."""
@@ -59,7 +59,7 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CallOutcome:
     """What came of a call: the result as the server sent it, or why there is none."""
 
     result: bytes = b""
@@ -73,7 +73,7 @@ class Outcome:
         return not self.result
 
 
-class Progress(msgspec.Struct):
+class ProgressNote(msgspec.Struct):
     progressToken: msgspec.Raw = NOTHING  # noqa: N815  # as on the wire
     progress: float | None = None
     total: float | None = None
@@ -93,10 +93,10 @@ class _Kind(msgspec.Struct):
     resultType: str = ""  # noqa: N815  # as on the wire
 
 
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[ProgressNote], None]
 
 
-class Caller:
+class McpClient:
     """One request at a time; whatever the server asks meanwhile is answered, so that nothing waits for us."""
 
     def __init__(
@@ -167,9 +167,9 @@ class Caller:
 
     # Tools
 
-    async def tools(self) -> list[Tool]:
+    async def tools(self) -> list[ListedTool]:
         """All of them. A list that leads back to where it was ends there."""
-        found: dict[str, Tool] = {}
+        found: dict[str, ListedTool] = {}
         cursors: set[str | None] = set()
         cursor: str | None = None
         size = 0
@@ -191,7 +191,7 @@ class Caller:
                 raise UpstreamError(f"the upstream {self.name} has a list of tools that does not end")
         return list(found.values())
 
-    async def call(self, tool: str, arguments: bytes, on_progress: OnProgress | None = None) -> Outcome:
+    async def call(self, tool: str, arguments: bytes, on_progress: OnProgress | None = None) -> CallOutcome:
         """`arguments` is the text of a JSON object, which is sent as it is."""
         self._on_progress = on_progress
         try:
@@ -205,17 +205,19 @@ class Caller:
         result = bytes(told.result)
         if self._meta and _kind_of(result) == "input_required":
             reason = "it asks for input in the middle of the call, which a command line cannot give"
-            return Outcome(error=rpc.encode({"code": rpc.UPSTREAM_GONE, "message": reason}), reason=reason)
-        return Outcome(result)
+            return CallOutcome(
+                error=rpc.encode({"code": rpc.UPSTREAM_GONE, "message": reason}), reason=reason
+            )
+        return CallOutcome(result)
 
-    def _failure(self, told: Message) -> Outcome:
+    def _failure(self, told: Message) -> CallOutcome:
         error = bytes(told.error)
         read = rpc.read_error(error)
         if read is None:
-            return Outcome(error=error, reason=error[:2_000].decode("utf-8", "replace"))
+            return CallOutcome(error=error, reason=error[:2_000].decode("utf-8", "replace"))
         if read.code == rpc.UPSTREAM_GONE and read.message.startswith(_OUR_WORDS):
             raise UpstreamError(read.message)
-        return Outcome(error=error, reason=read.message, code=read.code)
+        return CallOutcome(error=error, reason=read.message, code=read.code)
 
     # Out
 
@@ -277,7 +279,7 @@ class Caller:
         if note.method != "notifications/progress" or self._on_progress is None:
             return
         try:
-            progress = msgspec.json.decode(note.params, type=Progress)
+            progress = msgspec.json.decode(note.params, type=ProgressNote)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return
         if b"%d" % self._last_id in spellings(bytes(progress.progressToken)):
@@ -325,13 +327,13 @@ class Caller:
             ) from None
 
 
-def _read_tool(raw: bytes) -> Tool | None:
+def _read_tool(raw: bytes) -> ListedTool | None:
     try:
         definition = json.loads(raw.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
     name = cast("dict[str, Any]", definition).get("name") if isinstance(definition, dict) else None
-    return Tool(name, raw, cast("dict[str, Any]", definition)) if isinstance(name, str) else None
+    return ListedTool(name, raw, cast("dict[str, Any]", definition)) if isinstance(name, str) else None
 
 
 def _kind_of(result: bytes) -> str:

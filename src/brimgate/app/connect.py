@@ -13,7 +13,7 @@ from brimgate.errors import OperatorError, UpstreamError
 if TYPE_CHECKING:
     from brimgate.back.rest.api import RestApi
     from brimgate.back.rest.model import Api
-    from brimgate.hold.live_lists import Handover
+    from brimgate.hold.live_lists import ClaimTickets
 
 
 def is_sse(one: Upstream) -> bool:
@@ -29,11 +29,11 @@ def connector(
     max_bytes: int,
     *,
     started: Process | UpstreamError | None = None,
-    handover: "Handover | None" = None,
+    tickets: "ClaimTickets | None" = None,
 ) -> Connect:
     """`started`: what came of starting its command already. `handover`: where a REST API leaves the lists it has begun."""
     if one.is_rest:
-        return _to_api(name, one, handover)
+        return _to_api(name, one, tickets)
     if not one.url:
         command = Command((one.command, *one.args), env=one.env, cwd=one.cwd or None)
         return StdioServer(name, command, max_line_bytes=max_bytes, started=started).connect
@@ -51,14 +51,14 @@ def connector(
     return reach
 
 
-def _to_api(name: str, one: Upstream, handover: "Handover | None") -> Connect:
+def _to_api(name: str, one: Upstream, tickets: "ClaimTickets | None") -> Connect:
     from brimgate.back.rest.server import RestServer
 
     open_api(one)  # what is wrong with its declaration is told now
 
     async def reach(listener: Listener) -> Channel:
         api = open_api(one)
-        return await RestServer(name, api, handover, on_end=api.close).connect(listener)
+        return await RestServer(name, api, tickets, on_end=api.close).connect(listener)
 
     return reach
 

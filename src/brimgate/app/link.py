@@ -13,7 +13,7 @@ from brimgate.relay.session import Session
 from brimgate.watch.log import Log
 
 
-class Tasks:
+class BackgroundTasks:
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -79,8 +79,8 @@ class Link:
         self._revival = Revival()
         self.trouble = ""
         """Why there is no upstream, if there is none."""
-        self._tasks = Tasks()
-        self._waits = Tasks()
+        self._tasks = BackgroundTasks()
+        self._waits = BackgroundTasks()
         """For what is fetched before a call can be answered; nobody wants it when we end."""
         self._is_ending = False
         self._patience: asyncio.TimerHandle | None = None

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from brimgate.config import Config
 from brimgate.config.changes import ConfigWatch
+from brimgate.config.declarations import Config
 from brimgate.config.show import difference, needs_restart
 from brimgate.errors import OperatorError
 from brimgate.watch.log import Log

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from brimgate.back.rest.request import coerced
-from brimgate.config import Config
+from brimgate.config.declarations import Config
 from brimgate.config.rule_reader import endpoint_rules
 from brimgate.front.api.routes import Routes
 from brimgate.front.rest.middleware import ProtectedApp
 from brimgate.watch.log import Log
 
 if TYPE_CHECKING:
-    from brimgate.back.rest.api import Answer, RestApi
+    from brimgate.back.rest.api import ApiAnswer, RestApi
     from brimgate.back.rest.model import Api
     from brimgate.front.rest.middleware import Decision
     from brimgate.hold.protection import Protection
@@ -72,7 +72,7 @@ class _Operations:
         self._api = api
         self.api = api.api
 
-    async def run(self, tool: str, arguments: Mapping[str, Any]) -> "Answer":
+    async def run(self, tool: str, arguments: Mapping[str, Any]) -> "ApiAnswer":
         return await self._api.run(tool, arguments)
 
     def read_texts(self, tool: str, texts: Mapping[str, str]) -> dict[str, Any]:

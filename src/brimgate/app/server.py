@@ -11,10 +11,10 @@ from urllib.parse import quote
 
 from brimgate import __version__
 from brimgate.app.upstream import ServedUpstream, Slots
-from brimgate.config import Config
+from brimgate.config.declarations import Config
 from brimgate.errors import OperatorError
 from brimgate.front.mcp.listener import Listening
-from brimgate.front.mcp.request import Exchange
+from brimgate.front.mcp.request import HttpExchange
 from brimgate.front.mcp.router import Handler, Router, answer_document, only
 from brimgate.guard.origin import OriginRules, is_loopback
 from brimgate.hold.lazy_protection import process_protection
@@ -167,7 +167,7 @@ class HttpGateway:
     def _report(self, event: str, fields: dict[str, Any], level: str) -> None:
         self._log.write(event, fields, level)
 
-    async def _health(self, exchange: Exchange) -> None:
+    async def _health(self, exchange: HttpExchange) -> None:
         names = list(self._upstreams)
         found = await asyncio.gather(*(self._upstreams[name].health() for name in names))
         checks = dict(zip(names, found, strict=True))

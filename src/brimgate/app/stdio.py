@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from brimgate.app.link import Link
 from brimgate.back.channel import Connect
-from brimgate.config import Config
+from brimgate.config.declarations import Config
 from brimgate.config.rule_reader import make_rules
 from brimgate.engine.rules import Rules
 from brimgate.front.stdio import StdioClient
@@ -20,7 +20,7 @@ from brimgate.relay.session import Session
 from brimgate.watch.log import LEVELS, Log
 
 if TYPE_CHECKING:
-    from brimgate.hold.live_lists import Handover
+    from brimgate.hold.live_lists import ClaimTickets
 
 _IDLE_GRACE_SECONDS: Final = 1.0
 """For a server to end by itself. Clients give us about two seconds before they get rough."""
@@ -40,7 +40,7 @@ class StdioGateway:
         log: Log,
         *,
         budget: int | None = None,
-        handover: "Handover | None" = None,
+        tickets: "ClaimTickets | None" = None,
     ) -> None:
         """`handover`: where a REST API behind us leaves the lists it has begun."""
         self._name, self._log = name, log
@@ -53,7 +53,7 @@ class StdioGateway:
             process_protection(self._max_bytes),
             time.time,
             upstream=name,
-            handover=handover,
+            tickets=tickets,
         )
         self._link = Link(
             name,

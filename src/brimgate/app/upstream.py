@@ -12,18 +12,17 @@ from brimgate.app.link import Link
 from brimgate.app.shared_server import SharedServer
 from brimgate.back.channel import Connect
 from brimgate.back.mcp.server import HttpServer
-from brimgate.config import Config
-from brimgate.config.declarations import Server
+from brimgate.config.declarations import Config, Server
 from brimgate.config.rule_reader import make_rules
 from brimgate.engine.rules import Rules
 from brimgate.errors import UpstreamError
 from brimgate.front.mcp.errors import too_many
-from brimgate.front.mcp.legacy_sse import OldSse
+from brimgate.front.mcp.legacy_sse import LegacySse
 from brimgate.front.mcp.pass_through import Through
-from brimgate.front.mcp.request import Exchange
+from brimgate.front.mcp.request import HttpExchange
 from brimgate.front.mcp.router import Endpoint
 from brimgate.front.mcp.sessions import HandshakeSessions
-from brimgate.front.mcp.stateless import SingleExchanges
+from brimgate.front.mcp.stateless import StatelessExchanges
 from brimgate.relay.actions import Note, ToClient
 from brimgate.relay.catalog import Catalog
 from brimgate.relay.session import Session
@@ -31,7 +30,7 @@ from brimgate.watch.log import Log
 
 if TYPE_CHECKING:
     from brimgate.back.rest.api import RestApi
-    from brimgate.hold.live_lists import Handover
+    from brimgate.hold.live_lists import ClaimTickets
     from brimgate.hold.protection import Protection
 
 _VERDICT_SECONDS: Final = 300.0
@@ -79,7 +78,7 @@ class ServedUpstream:
         self._read_tool = config.read_tool
         self._rules = self._make_rules(config)
         self.api: RestApi | None = open_api(self._one) if self._one.is_rest else None
-        self._handover: Handover | None = None
+        self._tickets: ClaimTickets | None = None
         self._connect = self._connector()
         self._live: WeakSet[Session] = WeakSet()
         self._catalogs: dict[str, Catalog] = {}
@@ -94,8 +93,8 @@ class ServedUpstream:
         self._old_was_told = False
 
         self.sessions = HandshakeSessions(self._converse, self._timing)
-        self.singles = SingleExchanges(self._share, lambda: self._timing().json_response)
-        self.old_sse = OldSse(self._converse, messages_path, self._note_old_client)
+        self.singles = StatelessExchanges(self._share, lambda: self._timing().json_response)
+        self.old_sse = LegacySse(self._converse, messages_path, self._note_old_client)
         self.through: Through | None = None
         self._http: HttpServer | None = None
         if self._one.url:
@@ -114,10 +113,10 @@ class ServedUpstream:
         if self.api is None:
             return connector(self.name, self._one, self._max_bytes)
         from brimgate.back.rest.server import RestServer  # the SDK takes a second to load: now, not at a call
-        from brimgate.hold.live_lists import Handover
+        from brimgate.hold.live_lists import ClaimTickets
 
-        self._handover = Handover()
-        return RestServer(self.name, self.api, self._handover).connect
+        self._tickets = ClaimTickets()
+        return RestServer(self.name, self.api, self._tickets).connect
 
     # Configuration
 
@@ -136,7 +135,7 @@ class ServedUpstream:
 
     # Conversations
 
-    async def handle(self, exchange: Exchange) -> None:
+    async def handle(self, exchange: HttpExchange) -> None:
         await (self.through or self._endpoint).handle(exchange)
 
     def _session(self, catalog: Catalog | None, principal: str) -> Session:
@@ -148,7 +147,7 @@ class ServedUpstream:
             principal=principal,
             catalog=catalog,
             defers_work=True,
-            handover=self._handover,
+            tickets=self._tickets,
         )
         self._live.add(session)
         return session

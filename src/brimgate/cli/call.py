@@ -23,7 +23,7 @@ from brimgate.engine.tokens.families import FAMILIES, MIN_BUDGET
 from brimgate.errors import BadRequest
 
 if TYPE_CHECKING:
-    from brimgate.app.client import Caller, Outcome
+    from brimgate.app.client import CallOutcome, McpClient
     from brimgate.cli.calls.progress import Patience
     from brimgate.engine.policy import Policy
     from brimgate.packs.pack import Pack
@@ -114,7 +114,7 @@ class _Call:
     text: bytes
     """The arguments as they are sent."""
     pack: "Pack | None" = None
-    outcome: "Outcome | None" = None
+    outcome: "CallOutcome | None" = None
     """None if it was only looked at."""
 
 
@@ -138,7 +138,7 @@ def run(options: argparse.Namespace) -> int:
 
             make_policy(options)  # one that cannot be is refused before anything is called
 
-    async def talk(caller: "Caller", patience: "Patience") -> _Call:
+    async def talk(caller: "McpClient", patience: "Patience") -> _Call:
         return await _call(caller, patience, target, tool, words, options)
 
     def show(call: _Call) -> int:
@@ -148,7 +148,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 async def _call(
-    caller: "Caller",
+    caller: "McpClient",
     patience: "Patience",
     target: Target,
     name: str,

@@ -7,9 +7,9 @@ from typing import Final
 
 from brimgate.cli import Commands
 from brimgate.cli.output import complain, write_text
-from brimgate.config import Config, load
+from brimgate.config.declarations import Config
 from brimgate.config.show import difference, effective
-from brimgate.config.sources import unknown_variables
+from brimgate.config.sources import load, unknown_variables
 from brimgate.errors import OperatorError
 
 _EXAMPLE: Final = """example:

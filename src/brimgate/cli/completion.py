@@ -173,7 +173,7 @@ def _pack_names() -> list[str]:
 
 
 def _upstreams(before: Sequence[str]) -> list[str]:
-    from brimgate.config import load
+    from brimgate.config.sources import load
 
     given = next((after for one, after in pairwise(before) if one == "--config"), "")
     path = given or os.environ.get("BRIMGATE_CONFIG", "")

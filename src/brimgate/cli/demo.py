@@ -17,10 +17,11 @@ from typing import Any, Final
 from brimgate.cli import Commands
 from brimgate.cli.output import complain, write_text
 from brimgate.cli.stage import Quit, Stage
-from brimgate.cli.walkthrough import Answer, Client, Json, Walk, connect, walk
-from brimgate.config import Config, Server, Upstream, load
+from brimgate.cli.walkthrough import Client, DemoAnswer, FinishedWalk, Json, connect, walk
+from brimgate.config.declarations import Config, Server, Upstream
+from brimgate.config.sources import load
 from brimgate.engine import jsontext
-from brimgate.engine.document import Source
+from brimgate.engine.document import Document
 from brimgate.watch.log import Log
 
 _EXAMPLE: Final = """example:
@@ -107,7 +108,7 @@ def _show_all(stage: Stage) -> bool:
     return is_found and is_answered and is_kept
 
 
-def _ask_directly(stage: Stage, direct: Client) -> Answer:
+def _ask_directly(stage: Stage, direct: Client) -> DemoAnswer:
     whole = direct.call(_TOOL, _QUESTION)
     share = whole.tokens / _WINDOW_TOKENS
     stage.head("1  An agent asks its memory which databases run where, and replicate to where")
@@ -121,7 +122,7 @@ def _ask_directly(stage: Stage, direct: Client) -> Answer:
     return whole
 
 
-def _ask_behind(stage: Stage, gated: Client, whole: Answer) -> Answer:
+def _ask_behind(stage: Stage, gated: Client, whole: DemoAnswer) -> DemoAnswer:
     first = gated.call(_TOOL, _QUESTION)
     stage.head("2  The same call behind `brimgate run`")
     stage.quote(first.lines, 12)
@@ -133,7 +134,7 @@ def _ask_behind(stage: Stage, gated: Client, whole: Answer) -> Answer:
     return first
 
 
-def _read_on(stage: Stage, gated: Client, first: Answer) -> None:
+def _read_on(stage: Stage, gated: Client, first: DemoAnswer) -> None:
     onward = {"cursor": first.record["nextCursor"]}
     page = gated.call("brimgate_read", onward)
     stage.head("3  Following the cursor")
@@ -149,7 +150,7 @@ def _read_on(stage: Stage, gated: Client, first: Answer) -> None:
     stage.pause()
 
 
-def _find_the_odd_one(stage: Stage, gated: Client, first: Answer, whole: Answer) -> bool:
+def _find_the_odd_one(stage: Stage, gated: Client, first: DemoAnswer, whole: DemoAnswer) -> bool:
     record = first.record
     stage.head("4  Finding what a cut would have hidden")
     line = _odd_one(first.remarks)
@@ -182,12 +183,12 @@ def _odd_one(remarks: list[str]) -> str:
     return next((line for line in placed if _RARE.match(line)), placed[-1] if placed else "")
 
 
-def _at(whole: Answer, path: str) -> bytes:
-    source = Source(jsontext.canonical(whole.texts[0].encode()))
+def _at(whole: DemoAnswer, path: str) -> bytes:
+    source = Document(jsontext.canonical(whole.texts[0].encode()))
     return source.raw(source.resolve(path))
 
 
-def _tell_walk(stage: Stage, walked: Walk, whole: Answer) -> None:
+def _tell_walk(stage: Stage, walked: FinishedWalk, whole: DemoAnswer) -> None:
     stage.head("5  Walking to the end")
     stage.say(
         f"From cursor to cursor: {len(walked.tokens)} replies, none above {_tokens(max(walked.tokens))}, together "
@@ -218,7 +219,7 @@ def _call_from_a_shell(stage: Stage, environment: dict[str, str]) -> bool:
     return done.returncode == 0
 
 
-def _compare_all(stage: Stage, environment: dict[str, str], whole: Answer, walked: Walk) -> bool:
+def _compare_all(stage: Stage, environment: dict[str, str], whole: DemoAnswer, walked: FinishedWalk) -> bool:
     stage.head("7  Other tools, and all of them walked to the end")
     stage.row(f"{'tool':20}{'direct':>8}{'first answer':>13}{'saved':>7}{'all of it':>11}  walked back")
     is_kept = _compare(stage, _TOOL, whole, walked)
@@ -232,7 +233,7 @@ def _compare_all(stage: Stage, environment: dict[str, str], whole: Answer, walke
     return is_kept
 
 
-def _compare(stage: Stage, tool: str, whole: Answer, walked: Walk) -> bool:
+def _compare(stage: Stage, tool: str, whole: DemoAnswer, walked: FinishedWalk) -> bool:
     """A line of the table: what is paid without us, with us at first, and with us for everything."""
     before, first, count = whole.tokens, walked.tokens[0], len(walked.tokens)
     is_same = walked.gives(whole.texts[0].encode())

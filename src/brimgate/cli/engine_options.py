@@ -7,13 +7,13 @@ from brimgate.cli.output import READ_COMMAND
 from brimgate.engine.cursor import Binding
 from brimgate.engine.forms import AUTO, FORMS
 from brimgate.engine.policy import Policy
-from brimgate.engine.query import Request, parse_request
+from brimgate.engine.query import Query, parse_query
 from brimgate.engine.replies.reply import allowance
 from brimgate.engine.tokens.estimator import Estimator, family_of
 from brimgate.engine.tokens.families import FAMILIES, MIN_BUDGET
 from brimgate.errors import BadRequest
 from brimgate.hold.protection import DEFAULT_TTL_SECONDS, Protection, ring_beside
-from brimgate.hold.stores import FileStore
+from brimgate.hold.stores.file import FileStore
 from brimgate.platform import state_dir
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ def make_policy(options: argparse.Namespace) -> Policy:
         raise BadRequest(str(error)) from None
 
 
-def make_request(options: argparse.Namespace, policy: Policy) -> Request:
-    return parse_request(
+def make_request(options: argparse.Namespace, policy: Policy) -> Query:
+    return parse_query(
         limit=options.limit,
         fields=options.fields,
         path=options.path,

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from brimgate.config import Config, load
-from brimgate.config.declarations import Upstream
-from brimgate.config.sources import unknown_variables
+from brimgate.config.declarations import Config, Upstream
+from brimgate.config.sources import load, unknown_variables
 from brimgate.engine.tokens.families import FAMILIES, MIN_BUDGET
 from brimgate.errors import OperatorError
 from brimgate.watch.log import LEVELS, Log

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final
 from brimgate.cli import Commands
 from brimgate.cli.calls.conversation import converse
 from brimgate.cli.calls.target import add_calling_options, choose, find, pack_of
-from brimgate.cli.output import Progress, complain, printable, write_text
+from brimgate.cli.output import ProgressBar, complain, printable, write_text
 from brimgate.engine.tokens.families import FAMILIES
 from brimgate.errors import BadRequest, InputError
 
 if TYPE_CHECKING:
-    from brimgate.app.client import Caller, Tool
+    from brimgate.app.client import ListedTool, McpClient
     from brimgate.cli.calls.progress import Patience
     from brimgate.cli.savings import Measurement, Recorded, Summary
     from brimgate.engine.tokens.estimator import Estimator
@@ -116,7 +116,7 @@ def _run_live(options: argparse.Namespace) -> int:
     if target.words:
         raise BadRequest(f"one server at a time: {printable(target.words[0])} is too much")
 
-    async def talk(caller: "Caller", patience: "Patience") -> "tuple[Pack, list[_Answered]]":
+    async def talk(caller: "McpClient", patience: "Patience") -> "tuple[Pack, list[_Answered]]":
         tools = await caller.tools()
         pack = pack_of(options.pack, target, tools)
         if pack is None:
@@ -126,7 +126,7 @@ def _run_live(options: argparse.Namespace) -> int:
         wanted = _callable_calls(_calls(options, pack), pack, tools, options)
         answered: list[_Answered] = []
         patience.end()
-        progress = Progress(options.runs * len(wanted))
+        progress = ProgressBar(options.runs * len(wanted))
         for group in wanted:
             for call in _repeated(group, options.runs):
                 answered.append(await _ask(caller, call))
@@ -142,7 +142,7 @@ def _run_live(options: argparse.Namespace) -> int:
 
 
 def _callable_calls(
-    calls: "Iterable[Recorded]", pack: "Pack", tools: "Sequence[Tool]", options: argparse.Namespace
+    calls: "Iterable[Recorded]", pack: "Pack", tools: "Sequence[ListedTool]", options: argparse.Namespace
 ) -> "list[list[Recorded]]":
     """Those that the server knows. What changes something is called only by a file that says so, and by force."""
     known = {tool.name for tool in tools}
@@ -167,7 +167,7 @@ def _names_ids(call: "Recorded", pack: "Pack") -> bool:
     return any(name in call.arguments for name in pack.tool(call.tool).references)
 
 
-async def _ask(caller: "Caller", call: "Recorded") -> "_Answered":
+async def _ask(caller: "McpClient", call: "Recorded") -> "_Answered":
     from brimgate.cli.calls.answer_text import read_answer
     from brimgate.cli.calls.values import encode
 
@@ -192,7 +192,7 @@ def _conclude(pack: "Pack", answered: Sequence["_Answered"], options: argparse.N
     answered = _without_failures(pack, answered)
     if not answered:
         raise InputError("nothing could be measured")
-    progress = Progress(len(answered))
+    progress = ProgressBar(len(answered))
     for done, one in enumerate(answered, 1):
         runs.setdefault(one.call.tool, []).append(_measured(pack, one.call, one.document, estimator))
         progress.show(done, one.call.tool)
@@ -227,18 +227,18 @@ def _without_failures(pack: "Pack", answered: Sequence["_Answered"]) -> list["_A
 def _measured(pack: "Pack", call: "Recorded", document: bytes, estimator: "Estimator") -> "Measurement":
     from brimgate.cli.savings import measure
     from brimgate.engine import jsontext
-    from brimgate.engine.document import Source
+    from brimgate.engine.document import Document
     from brimgate.engine.forms import AUTO, render
-    from brimgate.packs.formatter import write
+    from brimgate.packs.formatter import format_document
     from brimgate.packs.pack import Scene
     from brimgate.packs.short_ids import ids_in, shortener
 
     started = time.perf_counter()
     scene = Scene(call.arguments, datetime.now(UTC), shortener(ids_in(document)))
-    shown = write(
+    shown = format_document(
         pack, call.tool, document, scene, lambda trouble: complain(printable(f"{call.tool}: {trouble.error}"))
     )
-    if shown is None and Source(document).is_json:
+    if shown is None and Document(document).is_json:
         shown = render(jsontext.canonical(document), AUTO, estimator).text
     elapsed_ms = (time.perf_counter() - started) * 1_000
     text = document.decode("utf-8", "replace") if shown is None else shown

@@ -30,6 +30,10 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(one if one.isprintable() else " " for one in text)
 
 
+def short(text: str, most: int = 60) -> str:
+    return printable(text if len(text) <= most else f"{text[:most]}…")
+
+
 def for_terminal(text: str, stream: TextIO | None) -> str:
     """Where a person looks, an upstream's text cannot move the cursor or change colours; a program gets it as it is."""
     return text.translate(_CONTROL) if stream is not None and stream.isatty() else text
@@ -68,7 +72,7 @@ def write_bytes(data: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-class Progress:
+class ProgressBar:
     """A bar on stderr, only where someone can see it."""
 
     def __init__(self, total: int) -> None:

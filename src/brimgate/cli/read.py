@@ -49,18 +49,18 @@ def run(options: argparse.Namespace) -> int:
     protection = make_protection(policy)
     binding = protection.owner(options.cursor, PRINCIPAL, UPSTREAM)
     pack, tool = _pack_and_tool(binding.tool)
-    speaker = None
+    shell_formatter = None
     if pack is not None:
-        from brimgate.cli.calls.pack_text import Speaker
-        from brimgate.config import load
+        from brimgate.cli.calls.pack_text import ShellFormatter
+        from brimgate.config.sources import load
 
-        speaker = Speaker(pack, tool, log_path=load().wrapper_log)
+        shell_formatter = ShellFormatter(pack, tool, log_path=load().wrapper_log)
         protection = replace(protection, policy=_with_sections(policy, pack, tool))
-    wording = speaker and speaker.wording
-    reply = protection.read(options.cursor, binding, request, time.time(), wording)
+    answer_format = shell_formatter and shell_formatter.answer_format
+    reply = protection.read(options.cursor, binding, request, time.time(), answer_format)
     print_reply(reply, as_json=options.json)
-    if speaker:
-        speaker.remember(reply.text)
+    if shell_formatter:
+        shell_formatter.remember(reply.text)
     return 0
 
 
@@ -76,7 +76,7 @@ def _pack_and_tool(answered: str) -> "tuple[Pack | None, str]":
 
 def _with_sections(policy: "Policy", pack: "Pack", tool: str) -> "Policy":
     """What the pack says of the fields of the tool."""
-    from brimgate.config import Config, Upstream
+    from brimgate.config.declarations import Config, Upstream
     from brimgate.config.rule_reader import make_rules
 
     config = Config(upstreams={pack.name: Upstream(pack=pack.name)})

@@ -16,11 +16,11 @@ from brimgate.cli.engine_options import (
     make_protection,
     make_request,
 )
-from brimgate.cli.output import Progress, complain, print_json, print_reply, write_bytes
+from brimgate.cli.output import ProgressBar, complain, print_json, print_reply, write_bytes
 from brimgate.engine import jsontext
-from brimgate.engine.document import Source
+from brimgate.engine.document import Document
 from brimgate.engine.forms import AUTO, render
-from brimgate.engine.query import Request
+from brimgate.engine.query import Query
 from brimgate.engine.rebuild import Rebuilder, next_on_walk
 from brimgate.errors import BadRequest, InputError, JsonRefused
 from brimgate.hold.protection import Protection
@@ -116,7 +116,7 @@ def _check_form(data: bytes, form: str) -> None:
         raise InputError(f"--format {form} needs JSON, and this is not: {error}") from None
 
 
-def _selects(request: Request) -> bool:
+def _selects(request: Query) -> bool:
     return bool(
         request.fields or request.path is not None or request.lines or request.search or request.pages
     )
@@ -126,7 +126,7 @@ def _print_untouched(data: bytes, protection: Protection, form: str, *, as_json:
     """What fits goes out as it is, unless a form was asked for."""
     estimator = protection.policy.estimator
     shown, name = data, "untouched"
-    if form and Source(data).is_json:
+    if form and Document(data).is_json:
         rendered = render(jsontext.canonical(data), form, estimator)
         shown, name = rendered.text.encode() + b"\n", rendered.form
     if as_json:
@@ -144,7 +144,7 @@ def _walk(protection: Protection, data: bytes, form: str, *, as_json: bool) -> i
         _print_untouched(data, protection, form, as_json=as_json)
         return 0
     rebuilder = Rebuilder()
-    progress = Progress(reply.record["total"]["bytes"])
+    progress = ProgressBar(reply.record["total"]["bytes"])
     count = 0
     while True:
         print_reply(reply, as_json=as_json)
@@ -154,13 +154,13 @@ def _walk(protection: Protection, data: bytes, form: str, *, as_json: bool) -> i
         following = next_on_walk(reply)
         if following is None:
             break
-        reply = protection.read(following, BINDING, Request(), time.time())
+        reply = protection.read(following, BINDING, Query(), time.time())
     progress.end()
     return _verdict(rebuilder, data, count)
 
 
 def _verdict(rebuilder: Rebuilder, data: bytes, count: int) -> int:
-    expected = jsontext.canonical(data) if Source(data).is_json else data
+    expected = jsontext.canonical(data) if Document(data).is_json else data
     try:
         same = rebuilder.answer() == expected
     except InputError as error:

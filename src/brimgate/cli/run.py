@@ -16,14 +16,13 @@ from brimgate.cli.gateway import (
     sandboxes,
     warn_of_unknown_variables,
 )
-from brimgate.config import Config
-from brimgate.config.declarations import Upstream
+from brimgate.config.declarations import Config, Upstream
 from brimgate.errors import OperatorError, UpstreamError
 from brimgate.platform import EarlySignals
 from brimgate.watch.log import Log
 
 if TYPE_CHECKING:
-    from brimgate.hold.live_lists import Handover
+    from brimgate.hold.live_lists import ClaimTickets
 
 _EXAMPLE: Final = """example:
   brimgate run -- npx -y @modelcontextprotocol/server-filesystem ~/notes
@@ -68,9 +67,9 @@ def _relay(options: argparse.Namespace, read: Callable[[], Config]) -> int:
     from brimgate.app.stdio import StdioGateway
 
     async def relay() -> int:
-        handover = _handover() if one.is_rest else None
-        connect = connector(name, one, config.max_result_bytes, started=process, handover=handover)
-        gateway = StdioGateway(name, connect, config, log, budget=options.budget, handover=handover)
+        tickets = _tickets() if one.is_rest else None
+        connect = connector(name, one, config.max_result_bytes, started=process, tickets=tickets)
+        gateway = StdioGateway(name, connect, config, log, budget=options.budget, tickets=tickets)
         if path := config_path(options):
             Reloading(gateway, read, log).watch(path)
         return await gateway.run(early)
@@ -79,10 +78,10 @@ def _relay(options: argparse.Namespace, read: Callable[[], Config]) -> int:
         return asyncio.run(relay())
 
 
-def _handover() -> "Handover":
-    from brimgate.hold.live_lists import Handover  # half the engine, for those who need it anyway
+def _tickets() -> "ClaimTickets":
+    from brimgate.hold.live_lists import ClaimTickets  # half the engine, for those who need it anyway
 
-    return Handover()
+    return ClaimTickets()
 
 
 def _start(one: Upstream) -> Process | UpstreamError:

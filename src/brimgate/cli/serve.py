@@ -20,7 +20,7 @@ from brimgate.cli.gateway import (
     warn_of_unknown_variables,
 )
 from brimgate.cli.output import complain
-from brimgate.config import Config
+from brimgate.config.declarations import Config
 from brimgate.errors import OperatorError
 from brimgate.watch.log import Log
 

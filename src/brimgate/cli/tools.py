@@ -24,7 +24,7 @@ from brimgate.config.masking import masked_arguments
 from brimgate.errors import BadRequest
 
 if TYPE_CHECKING:
-    from brimgate.app.client import Caller, Tool
+    from brimgate.app.client import ListedTool, McpClient
     from brimgate.packs.pack import Pack
 
 _MAX_SENTENCE: Final = 200
@@ -60,13 +60,13 @@ def run(options: argparse.Namespace) -> int:
         raise BadRequest(f"one tool at a time: {printable(' '.join(target.words))[:200]}")
     wanted = target.words[0] if target.words else None
 
-    async def talk(caller: "Caller", _: object) -> "list[Tool]":
+    async def talk(caller: "McpClient", _: object) -> "list[ListedTool]":
         return await caller.tools()
 
     def prepare() -> None:
         import_module("brimgate.cli.calls.arguments")
 
-    def show(tools: "list[Tool]") -> int:
+    def show(tools: "list[ListedTool]") -> int:
         from brimgate.cli.output import write_json, write_text
 
         remember(target, tools)
@@ -83,11 +83,11 @@ def run(options: argparse.Namespace) -> int:
     return converse(target, options, prepare, talk, show)
 
 
-def _order(tool: "Tool", pack: "Pack | None") -> tuple[str, ...]:
+def _order(tool: "ListedTool", pack: "Pack | None") -> tuple[str, ...]:
     return pack.tool(tool.name).order if pack else ()
 
 
-def summarize(tool: "Tool", order: Sequence[str]) -> str:
+def summarize(tool: "ListedTool", order: Sequence[str]) -> str:
     from brimgate.cli.calls.arguments import signature
 
     text = printable(" ".join(tool.description.split()))
@@ -97,7 +97,7 @@ def summarize(tool: "Tool", order: Sequence[str]) -> str:
     return f"{signature(tool.name, tool.schema, order)}\n" + (f"    {sentence}\n" if sentence else "")
 
 
-def describe(tool: "Tool", target: Target, pack: "Pack | None") -> str:
+def describe(tool: "ListedTool", target: Target, pack: "Pack | None") -> str:
     from brimgate.cli.calls.arguments import signature
     from brimgate.cli.calls.schema import as_mapping, parameters, required, usable
 
@@ -148,7 +148,7 @@ def type_name(about: Any, root: dict[str, Any]) -> str:
     return " or ".join(dict.fromkeys(found))
 
 
-def _command_line(tool: "Tool", target: Target, *, destroys: bool) -> str:
+def _command_line(tool: "ListedTool", target: Target, *, destroys: bool) -> str:
     """With what the tool needs, ready to be filled in."""
     from brimgate.cli.calls.schema import as_mapping, parameters, required, usable
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brimgate.engine import jsontext
-from brimgate.engine.document import Source
+from brimgate.engine.document import Document
 from brimgate.engine.rebuild import Rebuilder, next_on_walk
 from brimgate.engine.replies.reply import Reply
 from brimgate.engine.tokens.estimator import Estimator
@@ -24,8 +24,8 @@ class Client:
         self._process = process
         self._calls = 0
 
-    def call(self, tool: str, arguments: Json) -> "Answer":
-        return Answer(self.request("tools/call", {"name": tool, "arguments": arguments}))
+    def call(self, tool: str, arguments: Json) -> "DemoAnswer":
+        return DemoAnswer(self.request("tools/call", {"name": tool, "arguments": arguments}))
 
     def request(self, method: str, params: Json) -> Json:
         self._calls += 1
@@ -67,7 +67,7 @@ def connect(command: Sequence[str], environment: Mapping[str, str]) -> Generator
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class DemoAnswer:
     """The result of a call, as a client gets it."""
 
     result: Json
@@ -97,7 +97,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class FinishedWalk:
     """An answer read to its end."""
 
     tokens: list[int]
@@ -108,18 +108,18 @@ class Walk:
     def gives(self, original: bytes) -> bool:
         if self.rebuilt == original:
             return True
-        return Source(original).is_json and self.rebuilt == jsontext.canonical(original)
+        return Document(original).is_json and self.rebuilt == jsontext.canonical(original)
 
 
-def walk(client: Client, first: Answer) -> Walk:
+def walk(client: Client, first: DemoAnswer) -> FinishedWalk:
     if not first.record:
-        return Walk([first.tokens], "\n".join(first.texts).encode())
+        return FinishedWalk([first.tokens], "\n".join(first.texts).encode())
     rebuilder, answer, tokens = Rebuilder(), first, [first.tokens]
     while True:
         reply = Reply.from_wire(answer.texts[0], answer.texts[1], answer.record)
         rebuilder.feed(reply)
         cursor = next_on_walk(reply)
         if not cursor:
-            return Walk(tokens, rebuilder.answer())
+            return FinishedWalk(tokens, rebuilder.answer())
         answer = client.call("brimgate_read", {"cursor": cursor})
         tokens.append(answer.tokens)

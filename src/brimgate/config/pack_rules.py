@@ -8,10 +8,10 @@ import msgspec
 
 from brimgate.config.declarations import ContextProtection, Override
 from brimgate.config.sources import parse
-from brimgate.engine.replies.formatted import Wording
-from brimgate.engine.rules import Words
+from brimgate.engine.replies.formatted import AnswerFormat
+from brimgate.engine.rules import AnswerFormats
 from brimgate.errors import OperatorError
-from brimgate.packs.formatter import Trouble, wording_of
+from brimgate.packs.formatter import Trouble, answer_format_of
 from brimgate.packs.pack import RULES_FILE, Pack, Scene
 
 
@@ -40,17 +40,17 @@ def _within(hard_cap: float, pack: Pack, rules: dict[str, Override]) -> dict[str
     return rules
 
 
-def words_of(pack: Pack, tool: str) -> Words | None:
+def answer_formats_of(pack: Pack, tool: str) -> AnswerFormats | None:
     """For a model: ids whole, so that they can be used, and times absolute, so that the same stays the same."""
     if pack.tool(tool).formatter is None:
         return None
 
-    def words(arguments: bytes, on_trouble: Callable[[dict[str, Any]], None]) -> Wording:
+    def words(arguments: bytes, on_trouble: Callable[[dict[str, Any]], None]) -> AnswerFormat:
         def tell(trouble: Trouble) -> None:
             on_trouble({"pack": pack.name} | trouble.fields)
 
         scene = Scene(_asked(arguments))
-        return wording_of(pack, tool, lambda _: scene, tell)
+        return answer_format_of(pack, tool, lambda _: scene, tell)
 
     return words
 

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 
 from brimgate.config.declarations import Config, Override
 from brimgate.config.options import Option, element_of, option_of
-from brimgate.config.tree import Mapping, Scalar, Sequence, Value, read_document, shown
+from brimgate.config.tree import YamlMapping, YamlScalar, YamlSequence, YamlValue, read_document, shown
 from brimgate.errors import ConfigError
 
 _MAX_NAMED: Final = 8
@@ -117,10 +117,10 @@ class _Reader:
     def complain(self, line: int, where: _Where, what: str) -> None:
         self.complaints.append((line, f"{self.name}:{line}: {dotted(where.given)}: {what}"))
 
-    def section(self, declaration: Any, given: Value, where: _Where) -> Any:
-        if isinstance(given, Scalar) and given.is_null:
+    def section(self, declaration: Any, given: YamlValue, where: _Where) -> Any:
+        if isinstance(given, YamlScalar) and given.is_null:
             return declaration()
-        if not isinstance(given, Mapping):
+        if not isinstance(given, YamlMapping):
             self.complain(given.line, where, "must hold keys and values")
             return declaration()
         self._complain_of_repeated(given, where)
@@ -139,7 +139,7 @@ class _Reader:
                 values[declared.name] = self.value(hints[declared.name], value, here, option_of(declared))
         return declaration(**{name: value for name, value in values.items() if value is not _WRONG})
 
-    def _complain_of_repeated(self, given: Mapping, where: _Where) -> None:
+    def _complain_of_repeated(self, given: YamlMapping, where: _Where) -> None:
         for key, line in given.repeated:
             self.complain(line, where.under(key), f"is given twice (first in line {given.lines[key]})")
 
@@ -151,7 +151,7 @@ class _Reader:
             else f"there are: {', '.join(one.name for one in fields(declaration))}"
         )
 
-    def rules_at_the_top(self, config: Config, key: str, given: Value, line: int) -> Config:
+    def rules_at_the_top(self, config: Config, key: str, given: YamlValue, line: int) -> Config:
         """`tools:` and `endpoints:` may also stand at the top of the file, where one looks for them first."""
         where = _Where((key,), ("context_protection", key))
         if where.place in self.lines:
@@ -166,18 +166,18 @@ class _Reader:
             return config
         return replace(config, context_protection=replace(config.context_protection, **{key: rules}))
 
-    def value(self, kind: Any, given: Value, where: _Where, about: Option) -> Any:
+    def value(self, kind: Any, given: YamlValue, where: _Where, about: Option) -> Any:
         if is_dataclass(kind):
             return self.section(kind, given, where)
         if get_origin(kind) is dict:
             return self._mapping(kind, given, where, about)
-        is_null = isinstance(given, Scalar) and given.is_null
+        is_null = isinstance(given, YamlScalar) and given.is_null
         if inner_of(kind) != kind and is_null:
             return None
         kind = inner_of(kind)
         if get_origin(kind) is tuple:
             return () if is_null else self._sequence(given, where, about)
-        if not isinstance(given, Scalar):
+        if not isinstance(given, YamlScalar):
             self.complain(given.line, where, "must be a single value")
             return _WRONG
         if is_null and (kind is not str or given.text):
@@ -189,10 +189,10 @@ class _Reader:
             return _WRONG
         return value
 
-    def _mapping(self, kind: Any, given: Value, where: _Where, about: Option) -> Any:
-        if isinstance(given, Scalar) and given.is_null:
+    def _mapping(self, kind: Any, given: YamlValue, where: _Where, about: Option) -> Any:
+        if isinstance(given, YamlScalar) and given.is_null:
             return {}
-        if not isinstance(given, Mapping):
+        if not isinstance(given, YamlMapping):
             self.complain(given.line, where, "must hold names and values")
             return _WRONG
         self._complain_of_repeated(given, where)
@@ -204,12 +204,12 @@ class _Reader:
             read[name] = self.value(inner, value, here, about)
         return {name: value for name, value in read.items() if value is not _WRONG}
 
-    def _sequence(self, given: Value, where: _Where, about: Option) -> Any:
-        if isinstance(given, Scalar) and not about.listed:
+    def _sequence(self, given: YamlValue, where: _Where, about: Option) -> Any:
+        if isinstance(given, YamlScalar) and not about.listed:
             return tuple(part.strip() for part in given.text.split(",") if part.strip())
-        items = given.items if isinstance(given, Sequence) else []
-        words = [item for item in items if isinstance(item, Scalar)]
-        if not isinstance(given, Sequence) or len(words) < len(items):
+        items = given.items if isinstance(given, YamlSequence) else []
+        words = [item for item in items if isinstance(item, YamlScalar)]
+        if not isinstance(given, YamlSequence) or len(words) < len(items):
             self.complain(given.line, where, "must be a list of words, such as [id, name]")
             return _WRONG
         empty = next((word for word in words if word.is_null), None)

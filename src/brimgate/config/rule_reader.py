@@ -9,7 +9,7 @@ from typing import TypeVar
 from brimgate.config.declarations import Config, Override, Upstream
 from brimgate.config.reader import Place
 from brimgate.engine.policy import Policy
-from brimgate.engine.rules import PathPattern, Rules, ToolRule, Words
+from brimgate.engine.rules import AnswerFormats, PathPattern, Rules, ToolRule
 from brimgate.engine.tokens.estimator import Estimator, family_of
 from brimgate.engine.tokens.families import DEFAULT_FAMILY
 from brimgate.errors import OperatorError
@@ -23,16 +23,16 @@ def make_rules(config: Config, upstream: str = "", budget: int | None = None) ->
     general = general_rule(config, budget)
     one = config.upstreams.get(upstream, Upstream())
     patterns = [*protection.tools.items(), *one.tools.items()]
-    words: Callable[[str], Words | None] = _no_words
+    words: Callable[[str], AnswerFormats | None] = _no_words
     if one.pack:
-        from brimgate.config.pack_rules import rules_of, words_of
+        from brimgate.config.pack_rules import answer_formats_of, rules_of
         from brimgate.packs.discovery import load_pack
 
         pack = load_pack(one.pack)
         # First, so that what the file says goes before what the pack says.
         patterns, words = (
             [*rules_of(pack, general.policy.hard_cap).items(), *patterns],
-            partial(words_of, pack),
+            partial(answer_formats_of, pack),
         )
 
     def resolve(tool: str) -> ToolRule:
@@ -45,7 +45,7 @@ def make_rules(config: Config, upstream: str = "", budget: int | None = None) ->
     return Rules(resolve, read_tool=config.read_tool, ttl_seconds=protection.cursor_ttl_seconds)
 
 
-def _no_words(_: str) -> Words | None:
+def _no_words(_: str) -> AnswerFormats | None:
     return None
 
 

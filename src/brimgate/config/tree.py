@@ -23,7 +23,7 @@ _SURROGATES: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Scalar:
+class YamlScalar:
     text: str
     line: int
     quoted: bool = False
@@ -39,9 +39,9 @@ class Scalar:
 
 
 @dataclass(slots=True)
-class Sequence:
+class YamlSequence:
     line: int
-    items: "list[Value]" = field(default_factory=lambda: [])
+    items: "list[YamlValue]" = field(default_factory=lambda: [])
     weight: int = 1
     """How many values it stands for, aliases counted as what they repeat, and long texts as several."""
     height: int = 0
@@ -49,9 +49,9 @@ class Sequence:
 
 
 @dataclass(slots=True)
-class Mapping:
+class YamlMapping:
     line: int
-    entries: "dict[str, Value]" = field(default_factory=lambda: {})
+    entries: "dict[str, YamlValue]" = field(default_factory=lambda: {})
     lines: dict[str, int] = field(default_factory=lambda: {})
     repeated: list[tuple[str, int]] = field(default_factory=lambda: [])
     """Keys that were given before, with the line where they are given again."""
@@ -59,7 +59,7 @@ class Mapping:
     height: int = 0
 
 
-Value = Scalar | Sequence | Mapping
+YamlValue = YamlScalar | YamlSequence | YamlMapping
 
 
 def shown(word: object) -> str:
@@ -69,7 +69,7 @@ def shown(word: object) -> str:
     return short if short.isprintable() else ascii(short)[1:-1]
 
 
-def read_document(data: bytes, name: str, *, such_as: str = "`context_protection:`") -> Mapping:
+def read_document(data: bytes, name: str, *, such_as: str = "`context_protection:`") -> YamlMapping:
     """The tree of a file; ConfigError says where it is wrong. `such_as`: what could stand in it."""
     if len(data) > MAX_BYTES:
         raise ConfigError(f"{name}: larger than {MAX_BYTES:,} bytes")
@@ -81,9 +81,9 @@ def read_document(data: bytes, name: str, *, such_as: str = "`context_protection
     if text.lstrip()[:1] == "{":
         text = _json_as_yaml(text)
     tree = _Composer(name, _events(text, name)).compose()
-    if isinstance(tree, Scalar) and tree.is_null:
-        return Mapping(1)
-    if not isinstance(tree, Mapping):
+    if isinstance(tree, YamlScalar) and tree.is_null:
+        return YamlMapping(1)
+    if not isinstance(tree, YamlMapping):
         raise ConfigError(f"{name}:{tree.line}: the file must hold keys and values, such as {such_as}")
     return tree
 
@@ -130,13 +130,13 @@ class _Composer:
     def __init__(self, name: str, events: Iterator[Any]) -> None:
         self._name = name
         self._events = events
-        self._anchors: dict[str, Value | None] = {}
+        self._anchors: dict[str, YamlValue | None] = {}
         self._weight = 0
         self._path: list[str] = []
 
-    def compose(self) -> Value:
+    def compose(self) -> YamlValue:
         next(self._events)
-        tree: Value | None = None
+        tree: YamlValue | None = None
         for event in self._events:
             match type(event).__name__:
                 case "DocumentStartEvent" if tree is not None:
@@ -145,13 +145,13 @@ class _Composer:
                     continue
                 case _:
                     tree = self._value(event, 0)
-        return tree or Scalar("", 1)
+        return tree or YamlScalar("", 1)
 
     def _error(self, event: Any, what: str) -> ConfigError:
         where = f"{'.'.join(self._path)}: " if self._path else ""
         return ConfigError(f"{self._name}:{event.start_mark.line + 1}: {where}{what}")
 
-    def _value(self, event: Any, depth: int) -> Value:
+    def _value(self, event: Any, depth: int) -> YamlValue:
         kind = type(event).__name__
         if kind == "AliasEvent":
             return self._alias(event, depth)
@@ -161,7 +161,7 @@ class _Composer:
         if event.anchor:
             self._anchors[event.anchor] = None
         if kind == "ScalarEvent":
-            value: Value = self._scalar(event)
+            value: YamlValue = self._scalar(event)
             self._grow(event, value.weight - 1, depth)
         elif kind == "SequenceStartEvent":
             value = self._sequence(event, depth)
@@ -178,7 +178,7 @@ class _Composer:
         if depth > MAX_DEPTH:
             raise self._error(event, f"nested deeper than {MAX_DEPTH} levels")
 
-    def _alias(self, event: Any, depth: int) -> Value:
+    def _alias(self, event: Any, depth: int) -> YamlValue:
         if event.anchor not in self._anchors:
             raise self._error(event, f"there is no &{shown(event.anchor)} before this *{shown(event.anchor)}")
         value = self._anchors[event.anchor]
@@ -187,11 +187,11 @@ class _Composer:
         self._grow(event, value.weight, depth + value.height)
         return value
 
-    def _scalar(self, event: Any) -> Scalar:
-        return Scalar(_clean(event.value), event.start_mark.line + 1, event.style in ("'", '"', "|", ">"))
+    def _scalar(self, event: Any) -> YamlScalar:
+        return YamlScalar(_clean(event.value), event.start_mark.line + 1, event.style in ("'", '"', "|", ">"))
 
-    def _sequence(self, event: Any, depth: int) -> Sequence:
-        made = Sequence(event.start_mark.line + 1)
+    def _sequence(self, event: Any, depth: int) -> YamlSequence:
+        made = YamlSequence(event.start_mark.line + 1)
         while type(event := next(self._events)).__name__ != "SequenceEndEvent":
             item = self._value(event, depth + 1)
             made.items.append(item)
@@ -199,8 +199,8 @@ class _Composer:
             made.height = max(made.height, item.height + 1)
         return made
 
-    def _mapping(self, event: Any, depth: int) -> Mapping:
-        made = Mapping(event.start_mark.line + 1)
+    def _mapping(self, event: Any, depth: int) -> YamlMapping:
+        made = YamlMapping(event.start_mark.line + 1)
         while type(event := next(self._events)).__name__ != "MappingEndEvent":
             key, line = self._key(event, depth + 1), event.start_mark.line + 1
             self._path.append(shown(key))
@@ -220,7 +220,7 @@ class _Composer:
                 event, "merge keys (<<) are not used here; an alias can stand for a whole value"
             )
         key = self._value(event, depth)
-        if not isinstance(key, Scalar):
+        if not isinstance(key, YamlScalar):
             raise self._error(event, "a key must be a word")
         return key.text
 
@@ -228,63 +228,3 @@ class _Composer:
 def _clean(text: str) -> str:
     """Half of a character written as two escapes, which some parsers let pass, could not be written anywhere."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
-
-
-_WORDS: Final = {"": None, "~": None, "null": None, "true": True, "false": False}
-_WHOLE: Final = re.compile(r"[-+]?[0-9]{1,18}")
-_NUMBER: Final = re.compile(r"[-+]?(?:\.[0-9]{1,18}|[0-9]{1,18}(?:\.[0-9]{0,18})?)(?:[eE][-+]?[0-9]{1,3})?")
-
-Place = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """Where values come from, for those who complain of them."""
-
-    name: str
-    lines: dict[Place, int] = field(default_factory=lambda: {})
-
-    def error(self, place: Place, what: str) -> ConfigError:
-        known = next((place[:end] for end in range(len(place), 0, -1) if place[:end] in self.lines), None)
-        where = f"{self.name}:{self.lines[known]}" if known else self.name
-        return ConfigError(f"{where}: {_dotted(place)}: {what}" if place else f"{where}: {what}")
-
-
-def _dotted(place: Place) -> str:
-    return ".".join(map(shown, place))
-
-
-def read_values(data: bytes, name: str) -> tuple[dict[str, Any], File]:
-    """ConfigError says where the file is wrong."""
-    file = File(name)
-    return _mapping(read_document(data, name, such_as="`name: my-api`"), (), file), file
-
-
-def _value(value: Value, place: Place, file: File) -> Any:
-    file.lines.setdefault(place, value.line)
-    match value:
-        case Scalar():
-            return value.text if value.quoted else _scalar(value.text)
-        case Sequence():
-            return [_value(item, (*place, str(at)), file) for at, item in enumerate(value.items)]
-        case Mapping():
-            return _mapping(value, place, file)
-
-
-def _mapping(value: Mapping, place: Place, file: File) -> dict[str, Any]:
-    if value.repeated:
-        raise file.error((*place, value.repeated[0][0]), "is given twice")
-    made: dict[str, Any] = {}
-    for key, inner in value.entries.items():
-        file.lines[(*place, key)] = value.lines[key]
-        made[key] = _value(inner, (*place, key), file)
-    return made
-
-
-def _scalar(text: str) -> Any:
-    word = text if text in _WORDS else text.lower()
-    if word in _WORDS:
-        return _WORDS[word]
-    if _WHOLE.fullmatch(text):
-        return text if len(text.lstrip("+-")) > 1 and text.lstrip("+-")[0] == "0" else int(text)
-    return float(text) if _NUMBER.fullmatch(text) else text

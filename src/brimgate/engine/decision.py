@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from brimgate.engine import jsontext
-from brimgate.engine.document import Focus, Source
+from brimgate.engine.document import Document, Focus
 from brimgate.engine.policy import Policy
 from brimgate.engine.tokens.estimator import Estimator
 
@@ -70,7 +70,7 @@ Reduction = Rerender | Page | Preview | Chunk | Walk
 Plan = Pass | Reduction
 
 
-def decide(source: Source, policy: Policy) -> Plan:
+def decide(source: Document, policy: Policy) -> Plan:
     if source.is_beginning:
         return decide_oversized(source, policy)
     budget = budget_for(source, policy)
@@ -84,7 +84,7 @@ def decide(source: Source, policy: Policy) -> Plan:
     return decide_oversized(source, policy)
 
 
-def _compact(source: Source, budget: int, policy: Policy) -> Rerender | None:
+def _compact(source: Document, budget: int, policy: Policy) -> Rerender | None:
     """A cheaper form of what would fit as it is, if it is worth a change."""
     if not source.is_json:
         return None
@@ -94,7 +94,7 @@ def _compact(source: Source, budget: int, policy: Policy) -> Rerender | None:
     return Rerender(rendered, cost, budget) if worth and cost <= budget - NOTICE_ALLOWANCE else None
 
 
-def _rendered(source: Source, policy: Policy) -> "Rendered":
+def _rendered(source: Document, policy: Policy) -> "Rendered":
     # The forms are loaded where one is written: an answer in the words of a pack needs none.
     from brimgate.engine.forms import render
 
@@ -106,7 +106,7 @@ def is_worth(cost: int, whole: int) -> bool:
     return cost + NOTICE_ALLOWANCE <= whole * (1 - _WORTH_COMPACTING)
 
 
-def budget_for(source: Source, policy: Policy) -> int:
+def budget_for(source: Document, policy: Policy) -> int:
     """By the shape of what the answer is about; without paging or summaries only the hard cap holds."""
     head = source.head(source.focus.node) if source.is_json else b'"'
     if not (policy.summarization if head == b"{" else policy.pagination):
@@ -114,7 +114,7 @@ def budget_for(source: Source, policy: Policy) -> int:
     return {b"[": policy.list_threshold, b'"': policy.text_threshold}.get(head, policy.object_budget)
 
 
-def decide_oversized(source: Source, policy: Policy) -> Reduction:
+def decide_oversized(source: Document, policy: Policy) -> Reduction:
     """What to do with an answer that cannot be sent whole."""
     budget = budget_for(source, policy)
     if not source.is_json:
@@ -135,7 +135,7 @@ NOTICE_ALLOWANCE: Final = 60
 """Tokens for the one-line notice above a re-rendered answer, which has no cursor."""
 
 
-def measure(source: Source, budget: int, policy: Policy) -> int:
+def measure(source: Document, budget: int, policy: Policy) -> int:
     """Tokens of what is held, as exactly as the question "more than the budget?" needs."""
     estimator = policy.estimator
     if (bound := estimator.bound(len(source.data))) <= budget:

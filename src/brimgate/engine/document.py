@@ -78,7 +78,7 @@ def step_into(children: Children, index: int) -> Step:
     return Step(index, len(children), "items" if children.keys is None else "members")
 
 
-class Source:
+class Document:
     def __init__(
         self,
         data: bytes,
@@ -97,9 +97,9 @@ class Source:
         """Whether that is known, and not only that there are more than are here."""
         self.root = Node(0, len(data))
         self._opened: dict[int, Children | None] = {0: opened} if opened is not None else {}
-        self._texts: dict[int, Source] = {}
-        self._inner: dict[int, Source] = {}
-        self._chosen: dict[tuple[str, ...], Source] = {}
+        self._texts: dict[int, Document] = {}
+        self._inner: dict[int, Document] = {}
+        self._chosen: dict[tuple[str, ...], Document] = {}
         self._tokens: dict[Estimator, int] = {}
         self.searches: dict[str, object] = {}
         """Hits of the last searches, by query; kept by search.py."""
@@ -123,8 +123,8 @@ class Source:
         return LongText(self.data)
 
     @lazy
-    def as_text(self) -> "Source":
-        return Text(self.data)
+    def as_text(self) -> "Document":
+        return PlainText(self.data)
 
     def tokens(self, estimator: Estimator) -> int:
         """By the table: close enough to tell the size of what is held."""
@@ -209,15 +209,15 @@ class Source:
     def child(self, children: Children, index: int) -> Node:
         return Node(children.starts[index], children.ends[index])
 
-    def text_of(self, node: Node) -> "Source":
+    def text_of(self, node: Node) -> "Document":
         """The text of a string as a source of its own; of anything else, its JSON text."""
         if node.start not in self._texts:
             raw = self.raw(node)
             text = jsontext.string_value(raw).encode() if raw[:1] == b'"' else raw
-            self._texts[node.start] = Text(text)
+            self._texts[node.start] = PlainText(text)
         return self._texts[node.start]
 
-    def inside(self, node: Node) -> "Source":
+    def inside(self, node: Node) -> "Document":
         """A value as a source of its own; a string as its text."""
         if node == self.root:
             return self
@@ -227,12 +227,12 @@ class Source:
             children = self.open(node)
             known = None if children is None else children.shifted(-node.start)
             expected = self.expected if node == self.focus.node else 0
-            self._inner[node.start] = Source(self.raw(node), known, expected, has_end=self._has_end)
+            self._inner[node.start] = Document(self.raw(node), known, expected, has_end=self._has_end)
         return self._inner[node.start]
 
     def chosen(
-        self, fields: tuple[str, ...], choose: "Callable[[Source, tuple[str, ...]], Source]"
-    ) -> "Source":
+        self, fields: tuple[str, ...], choose: "Callable[[Document, tuple[str, ...]], Document]"
+    ) -> "Document":
         """The source that `choose` makes of these fields, kept as long as we are."""
         if fields not in self._chosen:
             self._chosen[fields] = choose(self, fields)
@@ -271,7 +271,7 @@ class Source:
             parent, steps = self.child(children, index), (*steps, step_into(children, index))
 
 
-class Text(Source):
+class PlainText(Document):
     """A source that is text whatever it looks like."""
 
     def _is_json(self) -> bool:

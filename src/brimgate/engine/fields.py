@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from brimgate.engine import jsontext
-from brimgate.engine.document import Source, one_line
+from brimgate.engine.document import Document, one_line
 from brimgate.engine.fit import INDEX, Selection, clipped, fit_units, indexed, list_items
 from brimgate.engine.policy import Policy
 from brimgate.engine.query import View
@@ -156,7 +156,7 @@ def _through_dots(key: str, tree: FieldTree) -> FieldTree | None:
     return below
 
 
-def are_around(source: Source, fields: tuple[str, ...]) -> bool:
+def are_around(source: Document, fields: tuple[str, ...]) -> bool:
     """Whether fields are those of the object around a dominant list, and not of the list's items."""
     children = source.open(source.root) if source.is_json and source.focus.pointer else None
     if children is None or children.keys is None:
@@ -164,7 +164,9 @@ def are_around(source: Source, fields: tuple[str, ...]) -> bool:
     return not set(children.keys).isdisjoint(name.partition(".")[0] for name in fields)
 
 
-def select_fields(source: Source, view: View, start: int, limit: int, room: int, policy: Policy) -> Selection:
+def select_fields(
+    source: Document, view: View, start: int, limit: int, room: int, policy: Policy
+) -> Selection:
     """The chosen fields of every item of a list, or of one object."""
     if not source.is_json:
         raise BadRequest("fields can be chosen from JSON only; this is text: use lines or search")
@@ -209,10 +211,10 @@ def select_fields(source: Source, view: View, start: int, limit: int, room: int,
     )
 
 
-def chosen_part(source: Source, fields: tuple[str, ...]) -> Source:
+def chosen_part(source: Document, fields: tuple[str, ...]) -> Document:
     """The chosen fields of an object as a source of their own."""
     raw = project(source.raw(source.root), field_tree(fields), set()) or b"{}"
-    return Source(jsontext.canonical(raw))
+    return Document(jsontext.canonical(raw))
 
 
 def _left_out(policy: Policy) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from brimgate.engine import jsontext
-from brimgate.engine.document import Source
+from brimgate.engine.document import Document
 from brimgate.engine.forms import Rendered, render
 from brimgate.engine.policy import Policy
 from brimgate.engine.tokens.estimator import Estimator
@@ -136,7 +136,7 @@ class Selection:
     sections: list[str] = field(default_factory=lambda: [])
 
 
-def list_items(source: Source) -> list[bytes]:
+def list_items(source: Document) -> list[bytes]:
     children = source.open(source.root)
     if not children:
         return []

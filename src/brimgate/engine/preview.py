@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from brimgate.engine import jsontext
-from brimgate.engine.document import MAX_DEPTH, Node, Source, pointer_step
+from brimgate.engine.document import MAX_DEPTH, Document, Node, pointer_step
 from brimgate.engine.fields import is_vector
 from brimgate.engine.forms import AUTO, Rendered, columns, plain, render
 from brimgate.engine.jsontext import Children
@@ -87,7 +87,7 @@ _IMPORTANT: Final = tuple(word for words in _RANKS for word in words)
 
 
 @dataclass(slots=True)
-class Preview:
+class Essentials:
     rendered: Rendered
     tokens: int
     sections: list[str]
@@ -97,19 +97,19 @@ class Preview:
 
 @dataclass(slots=True)
 class _Draft:
-    source: Source
+    source: Document
     policy: Policy
     base: str
     tokens_per_byte: float
     held: dict[str, int] = field(default_factory=lambda: {})
 
 
-def preview(source: Source, node: Node, base: str, policy: Policy, budget: int) -> Preview:
+def preview(source: Document, node: Node, base: str, policy: Policy, budget: int) -> Essentials:
     """Shrink the room until what was made of it fits; the last resort is the beginning of the text."""
     raw = source.raw(node)
     per_byte = max(policy.estimator.table(raw) / max(len(raw), 1), 0.05)
     room = int(budget * 0.95 / per_byte)
-    best: Preview | None = None
+    best: Essentials | None = None
     for _ in range(_TRIES):
         made = _draw(source, node, base, policy, room, per_byte)
         if made.tokens <= budget:
@@ -122,16 +122,16 @@ def preview(source: Source, node: Node, base: str, policy: Policy, budget: int) 
         else:
             room = int(room * min(budget / made.tokens, 0.95) * 0.95)
     text = raw[: budget // 2].decode("utf-8", "ignore")
-    return best or Preview(Rendered("text", text), policy.estimator.ceiling(text), [], [])
+    return best or Essentials(Rendered("text", text), policy.estimator.ceiling(text), [], [])
 
 
-def _draw(source: Source, node: Node, base: str, policy: Policy, room: int, per_byte: float) -> Preview:
+def _draw(source: Document, node: Node, base: str, policy: Policy, room: int, per_byte: float) -> Essentials:
     draft = _Draft(source, policy, base, per_byte)
     value = _shorten(draft, node, base, room, 0)
     rendered = _render(jsontext.canonical(value), policy)
     sections = sorted(draft.held, key=lambda pointer: -draft.held[pointer])[:_MAX_SECTIONS]
     fields = _fields(source, node, draft.held, base)
-    return Preview(rendered, policy.estimator.ceiling(rendered.text), sections, fields)
+    return Essentials(rendered, policy.estimator.ceiling(rendered.text), sections, fields)
 
 
 def _render(raw: bytes, policy: Policy) -> Rendered:
@@ -142,7 +142,7 @@ def _render(raw: bytes, policy: Policy) -> Rendered:
     return Rendered("columns", text) if text is not None else Rendered("bare", plain.encode_bare(raw))
 
 
-def _fields(source: Source, node: Node, held: dict[str, int], base: str) -> list[str]:
+def _fields(source: Document, node: Node, held: dict[str, int], base: str) -> list[str]:
     children = source.open(node)
     if not children or children.keys is None:
         return []

@@ -25,7 +25,7 @@ class View:
     lines: tuple[int, int] | None = None
     condensed: bool = False
     """Each item in short: by its field map, or without its vectors; its number stands with it."""
-    worded: bool = False
+    formatted: bool = False
     """In the words of a pack, from the item on that a position counts."""
     form: str = ""
     limit: int = 0
@@ -58,7 +58,7 @@ MAX_PAGES: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class Query:
     limit: int = 0
     fields: tuple[str, ...] = ()
     path: str | None = None
@@ -68,7 +68,7 @@ class Request:
     form: str = ""
 
 
-def parse_request(
+def parse_query(
     *,
     limit: object = None,
     fields: object = None,
@@ -78,8 +78,8 @@ def parse_request(
     pages: object = None,
     form: object = None,
     max_limit: int = 200,
-) -> Request:
-    request = Request(
+) -> Query:
+    request = Query(
         limit=_limit(limit, max_limit),
         fields=_fields(fields),
         path=None if path is None else _text("path", path, 4_000),

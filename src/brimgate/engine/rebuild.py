@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from brimgate.engine import jsontext
-from brimgate.engine.document import Source, pointer_steps
+from brimgate.engine.document import Document, pointer_steps
 from brimgate.engine.forms import FORMS
 from brimgate.engine.replies.reply import Reply
 from brimgate.errors import InputError
@@ -78,7 +78,7 @@ class Rebuilder:
         raw = FORMS[record["format"]].decode(reply.content)
         if record.get("envelope"):
             self._around = (record["path"], raw)
-            source = Source(raw)
+            source = Document(raw)
             raw = source.raw(source.resolve(record["path"]))
         first, pieces.total = record["shown"]["from"], record["total"][record["part"]]
         if record["part"] == "items":
@@ -98,7 +98,7 @@ class Rebuilder:
         if self._around is None:
             return jsontext.canonical(self._build(""))
         pointer, around = self._around
-        source = Source(around)
+        source = Document(around)
         node = source.resolve(pointer)
         return jsontext.canonical(around[: node.start] + self._build(pointer) + around[node.end :])
 

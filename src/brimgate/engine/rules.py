@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from brimgate.engine.policy import Policy
 
 if TYPE_CHECKING:
-    from brimgate.engine.replies.formatted import Wording
+    from brimgate.engine.replies.formatted import AnswerFormat
 
 OutputSchema = Literal["drop", "relax", "keep"]
-Words = Callable[[bytes, Callable[[dict[str, Any]], None]], "Wording"]
+AnswerFormats = Callable[[bytes, Callable[[dict[str, Any]], None]], "AnswerFormat"]
 """How the answer to a call is worded, given its arguments and whom to tell of trouble, in the fields of a log line."""
 DEFAULT_TTL_SECONDS: Final = 600
 _MAX_REMEMBERED: Final = 4_096
@@ -31,7 +31,7 @@ class ToolRule:
     hidden: bool = False
     max_description_chars: int = 0
     """Longer descriptions are cut in the list of tools; 0 leaves them."""
-    words: Words | None = None
+    words: AnswerFormats | None = None
     """Of a pack that knows the tool."""
 
     @property
@@ -39,9 +39,9 @@ class ToolRule:
         """Whether even a small answer must be looked at."""
         return self.annotate or self.policy.compact
 
-    def wording(
+    def answer_format(
         self, arguments: bytes = b"", on_trouble: Callable[[dict[str, Any]], None] = lambda _: None
-    ) -> "Wording | None":
+    ) -> "AnswerFormat | None":
         return self.words(arguments, on_trouble) if self.words is not None else None
 
     def protects(self, tool: str, arguments: bytes) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from brimgate.engine import jsontext
-from brimgate.engine.document import MAX_DEPTH, Node, Source, pointer_step
+from brimgate.engine.document import MAX_DEPTH, Document, Node, pointer_step
 from brimgate.engine.fields import field_tree, project
 from brimgate.engine.fit import Selection, clipped, fit, fit_units, indexed, list_items
 from brimgate.engine.forms import Rendered
@@ -71,7 +71,7 @@ class Hits:
 
 
 def select_matches(
-    source: Source, view: View, start: int, limit: int, room: int, policy: Policy
+    source: Document, view: View, start: int, limit: int, room: int, policy: Policy
 ) -> Selection:
     is_list = source.is_json and source.head(source.root) == b"["
     hits = _hits(source, view.search, is_list=is_list)
@@ -96,7 +96,7 @@ def select_matches(
     )  # fmt: skip
 
 
-def _hits(source: Source, query: str, *, is_list: bool) -> Hits:
+def _hits(source: Document, query: str, *, is_list: bool) -> Hits:
     known = source.searches.get(query)
     if isinstance(known, Hits):
         return known
@@ -117,14 +117,14 @@ def _searchable(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def _lines(source: Source) -> Iterator[str]:
+def _lines(source: Document) -> Iterator[str]:
     if source.is_json:
         yield from _leaves(source)
     else:
         yield from source.data.decode("utf-8", "surrogateescape").split("\n")
 
 
-def _leaves(source: Source) -> Iterator[str]:
+def _leaves(source: Document) -> Iterator[str]:
     """Every leaf of a value as `pointer: value`, in source order, for searching what is not a list."""
     stack: list[tuple[str, Node, int]] = [("", source.root, 0)]
     while stack:
@@ -141,7 +141,7 @@ def _leaves(source: Source) -> Iterator[str]:
 
 
 def _matching_items(
-    source: Source, view: View, hits: Hits, start: int, most: int, room: int, policy: Policy
+    source: Document, view: View, hits: Hits, start: int, most: int, room: int, policy: Policy
 ) -> Any:
     items = list_items(source)
     tree = field_tree(view.fields) if view.fields else None
@@ -178,7 +178,9 @@ def _excerpts(lines: Sequence[str], hits: list[int], context: int) -> str:
     return "\n".join(out)
 
 
-def select_lines(source: Source, wanted: tuple[int, int], start: int, room: int, policy: Policy) -> Selection:
+def select_lines(
+    source: Document, wanted: tuple[int, int], start: int, room: int, policy: Policy
+) -> Selection:
     """Lines count from 1; `start` is the byte to go on at, 0 for the first line of the range."""
     text = source.as_text.long_text if source.is_json else source.long_text
     first, last = wanted

@@ -12,10 +12,10 @@ from brimgate.engine.chunks import LongText, Plan, plan_chunks
 from brimgate.engine.document import (
     MAX_DEPTH,
     MAX_POINTER_CHARS,
+    Document,
     Node,
     Place,
     Position,
-    Source,
     Step,
     pointer_step,
     step_into,
@@ -60,7 +60,7 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Walker:
-    source: Source
+    source: Document
     policy: Policy
     budget: int
     """For the content alone."""
@@ -162,7 +162,7 @@ class Walker:
         above = self.source.locate(place.parent.start)
         return self._after(above, above.index + 1)
 
-    def _text(self, source: Source, offset: int, pointer: str, node: Node | None, kind: str) -> Part:
+    def _text(self, source: Document, offset: int, pointer: str, node: Node | None, kind: str) -> Part:
         text = source.long_text
         plan = self.chunks(source)
         index = plan.index_at(offset)
@@ -181,7 +181,7 @@ class Walker:
             tokens, following, lines,
         )  # fmt: skip
 
-    def chunks(self, source: Source) -> Plan:
+    def chunks(self, source: Document) -> Plan:
         key = (self.chunk_budget or self.budget, self.policy.chunk_lines, self.policy.estimator)
         if key not in source.plans:
             source.plans[key] = plan_chunks(source.long_text, *key)

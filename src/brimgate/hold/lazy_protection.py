@@ -18,7 +18,8 @@ def process_protection(max_result_bytes: int = 0) -> "Callable[[], Protection]":
     def make() -> "Protection":
         from brimgate.engine.policy import Policy
         from brimgate.hold.protection import Protection, process_ring
-        from brimgate.hold.stores import Bounds, MemoryStore
+        from brimgate.hold.stores.contract import Bounds
+        from brimgate.hold.stores.memory import MemoryStore
 
         usual = Bounds()
         # Whatever may come in one answer must find room.

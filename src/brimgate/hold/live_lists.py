@@ -7,15 +7,15 @@ from secrets import token_hex
 from threading import Lock
 from typing import Final, NamedTuple, Protocol
 
-from brimgate.engine.document import Position, Source, pointer_steps
-from brimgate.engine.query import Request, View
+from brimgate.engine.document import Document, Position, pointer_steps
+from brimgate.engine.query import Query, View
 from brimgate.hold.stores.contract import Bounds
 
 EVERYTHING: Final = 1 << 53
 """More items than there are: a total may not be known."""
 
 
-class Look(NamedTuple):
+class ListState(NamedTuple):
     """What a list is at one moment."""
 
     data: bytes
@@ -25,7 +25,7 @@ class Look(NamedTuple):
     is_complete: bool
 
 
-class Filling(Protocol):
+class LiveList(Protocol):
     """What has come of a list so far, and more of it on demand."""
 
     @property
@@ -43,7 +43,7 @@ class Filling(Protocol):
         """Where the list is in the document."""
         ...
 
-    def look(self) -> "Look":
+    def state(self) -> "ListState":
         """All of it at one moment: more may come from another thread between two questions."""
         ...
 
@@ -58,7 +58,7 @@ class Filling(Protocol):
         ...
 
 
-def items_needed(source: Source, view: View, position: Position, request: Request, limit: int) -> int:
+def items_needed(source: Document, view: View, position: Position, request: Query, limit: int) -> int:
     """How many items must be here for a reply, and one more: then its cursor leads to something that is here."""
     if request.search or view.search:
         return EVERYTHING  # whoever searches wants to know that there is no other
@@ -73,7 +73,7 @@ def items_needed(source: Source, view: View, position: Position, request: Reques
     return at + limit + 1
 
 
-def _index_at(source: Source, view: View, position: Position) -> int:
+def _index_at(source: Document, view: View, position: Position) -> int:
     """Which item of the list a walk goes on at."""
     focus = source.focus.node
     children = source.open(focus)
@@ -81,14 +81,14 @@ def _index_at(source: Source, view: View, position: Position) -> int:
     return max(bisect_right(children.starts, begin + position.node) - 1, 0) if children else 0
 
 
-def _index_in(source: Source, path: str) -> int:
+def _index_in(source: Document, path: str) -> int:
     """Which item of the list a path leads into; 0 if into none."""
     steps, before = pointer_steps(path), pointer_steps(source.focus.pointer)
     inside = steps[len(before) :] if steps[: len(before)] == before else []
     return int(inside[0]) if inside and inside[0].isdecimal() and len(inside[0]) < 10 else 0
 
 
-HANDED_OVER: Final = "brimgate/filling"
+TICKET: Final = "brimgate/filling"
 """Member of a result's `_meta` under which its list can be taken over."""
 _MAX_LEFT: Final = 1_000
 _MAX_LEFT_BYTES: Final = 512 << 20
@@ -104,12 +104,12 @@ Key = tuple[str, bytes]
 
 class _Known(NamedTuple):
     until: float
-    filling: Filling
+    live_list: LiveList
     size: int
     """When it was looked at last: it grows only for those who read it."""
 
 
-class Fillings:
+class LiveLists:
     """By whom and what they were begun for, as long as their cursors are valid. The bounds are those of a store."""
 
     def __init__(self, bounds: Bounds | None = None) -> None:
@@ -122,34 +122,34 @@ class Fillings:
     def __len__(self) -> int:
         return len(self._known)
 
-    def add(self, principal: str, snapshot: bytes, filling: Filling, now: float, until: float) -> None:
+    def add(self, principal: str, snapshot: bytes, live_list: LiveList, now: float, until: float) -> None:
         with self._lock:
             self._sweep(now)
-            self._put((principal, snapshot), until, filling)
+            self._put((principal, snapshot), until, live_list)
 
-    def of(self, principal: str, snapshot: bytes, now: float) -> Filling | None:
+    def of(self, principal: str, snapshot: bytes, now: float) -> LiveList | None:
         with self._lock:
             self._sweep(now)
             found = self._known.get((principal, snapshot))
             if found is None:
                 return None
-            self._put((principal, snapshot), found.until, found.filling)
-            return found.filling
+            self._put((principal, snapshot), found.until, found.live_list)
+            return found.live_list
 
     def _sweep(self, now: float) -> None:
         for key in [key for key, one in self._known.items() if one.until + _MARGIN_SECONDS < now]:
             self._drop(key)
 
-    def _put(self, key: Key, until: float, filling: Filling) -> None:
+    def _put(self, key: Key, until: float, live_list: LiveList) -> None:
         """Least recently used out first: of the one whose it is, then of everyone."""
         if key in self._known:
             self._drop(key)
-        size, principal, bounds = len(filling.data) + _OVERHEAD_BYTES, key[0], self._bounds
+        size, principal, bounds = len(live_list.data) + _OVERHEAD_BYTES, key[0], self._bounds
         while self._bytes_of[principal] and self._bytes_of[principal] + size > bounds.per_principal_bytes:
             self._drop(next(other for other in self._known if other[0] == principal))
         while self._known and self._bytes_of.total() + size > bounds.total_bytes:
             self._drop(next(iter(self._known)))
-        self._known[key] = _Known(until, filling, size)
+        self._known[key] = _Known(until, live_list, size)
         self._bytes_of[principal] += size
 
     def _drop(self, key: Key) -> None:
@@ -159,7 +159,7 @@ class Fillings:
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class WholeList:
     """A whole answer that is handed over as lists are."""
 
     data: bytes
@@ -168,22 +168,22 @@ class Filled:
     is_complete: bool = True
     pointer: str = ""
 
-    def look(self) -> Look:
-        return Look(self.data, 0, is_total_known=True, is_complete=True)
+    def state(self) -> ListState:
+        return ListState(self.data, 0, is_total_known=True, is_complete=True)
 
     async def reach(self, count: int) -> None:
         """All of it is here."""
 
 
-class Handover:
+class ClaimTickets:
     """Where a server in our own process leaves its lists for those who read them, under a name that is used once."""
 
     def __init__(self) -> None:
-        self._left: OrderedDict[str, Filling] = OrderedDict()
+        self._left: OrderedDict[str, LiveList] = OrderedDict()
 
-    def give(self, filling: Filling) -> str:
+    def give(self, live_list: LiveList) -> str:
         token = token_hex(8)
-        self._left[token] = filling
+        self._left[token] = live_list
         while len(self._left) > 1 and (len(self._left) > _MAX_LEFT or self._bytes > _MAX_LEFT_BYTES):
             self._left.popitem(last=False)
         return token
@@ -192,5 +192,5 @@ class Handover:
     def _bytes(self) -> int:
         return sum(len(one.data) for one in self._left.values())
 
-    def take(self, token: str) -> Filling | None:
+    def take(self, token: str) -> LiveList | None:
         return self._left.pop(token, None)

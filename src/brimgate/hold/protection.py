@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from brimgate.engine.cursor import Binding, Cursor, KeyRing, check_key, peek
-from brimgate.engine.document import Position, Source
+from brimgate.engine.document import Document, Position
 from brimgate.engine.policy import Policy
-from brimgate.engine.query import FOCUS, WHOLE, Request, View
-from brimgate.engine.replies.formatted import Wording
+from brimgate.engine.query import FOCUS, WHOLE, Query, View
+from brimgate.engine.replies.formatted import AnswerFormat
 from brimgate.engine.replies.reply import Reply
 from brimgate.engine.replies.text import Gate
 from brimgate.errors import CursorError, OperatorError
-from brimgate.hold.live_lists import Filling, Fillings, Look, items_needed
-from brimgate.hold.stores import SnapshotStore
+from brimgate.hold.live_lists import ListState, LiveList, LiveLists, items_needed
+from brimgate.hold.stores.contract import SnapshotStore
 from brimgate.platform import create_private, is_private, make_private_dir
 
 if TYPE_CHECKING:
@@ -37,27 +37,27 @@ class Protection:
     ring: KeyRing
     store: SnapshotStore
     ttl_seconds: int = DEFAULT_TTL_SECONDS
-    fillings: Fillings = field(default_factory=Fillings)
+    live_lists: LiveLists = field(default_factory=LiveLists)
 
     def protect(
         self,
         data: bytes,
         binding: Binding,
         now: float,
-        wording: Wording | None = None,
-        filling: Filling | None = None,
+        answer_format: AnswerFormat | None = None,
+        live_list: LiveList | None = None,
     ) -> Reply | None:
         """The bounded first reply to an answer; None when it fits and goes out as it is."""
-        held = self.hold(data, binding, now, filling)
+        held = self.hold(data, binding, now, live_list)
         source = held.source
         if source.is_beginning:
-            wording = None  # a pack words whole answers
+            answer_format = None  # a pack words whole answers
         try:
-            return Gate(source, self.policy, held.issue, wording=wording).first()
+            return Gate(source, self.policy, held.issue, answer_format=answer_format).first()
         except Exception:  # noqa: BLE001  # whatever we got wrong, the answer stays bounded and within reach
             return self._last_resort(source, held)
 
-    def _last_resort(self, source: Source, held: "Holding") -> Reply | None:
+    def _last_resort(self, source: Document, held: "HeldAnswer") -> Reply | None:
         """The answer as plain text in chunks: no judgement about what it is, and so none that can fail."""
         plain = replace(self.policy, highlights=False)
         reply = Gate(
@@ -66,22 +66,24 @@ class Protection:
         return reply and replace(reply, record=reply.record | {"degraded": True})
 
     def holding(
-        self, binding: Binding, now: float, wording: Wording | None = None
+        self, binding: Binding, now: float, answer_format: AnswerFormat | None = None
     ) -> "Callable[[bytes, Policy], Reply | None]":
         """`protect` for one caller and tool, within whatever policy an answer needs."""
-        return lambda data, policy: replace(self, policy=policy).protect(data, binding, now, wording)
+        return lambda data, policy: replace(self, policy=policy).protect(data, binding, now, answer_format)
 
-    def hold(self, data: bytes, binding: Binding, now: float, filling: Filling | None = None) -> "Holding":
+    def hold(
+        self, data: bytes, binding: Binding, now: float, live_list: LiveList | None = None
+    ) -> "HeldAnswer":
         """`filling`: where the answer's list goes on upstream; more of it may have come meanwhile."""
-        look = filling.look() if filling is not None else None
-        if filling is None or look is None or look.is_complete:
-            return Holding(self, binding, Source(data if look is None else look.data), now)
+        state = live_list.state() if live_list is not None else None
+        if live_list is None or state is None or state.is_complete:
+            return HeldAnswer(self, binding, Document(data if state is None else state.data), now)
         snapshot = secrets.token_bytes(8)  # another answer may begin with the same items, and go on otherwise
-        held = Holding(self, binding, _source_of(filling, look), now, snapshot)
-        self.fillings.add(binding.principal, snapshot, filling, now, now + self.ttl_seconds)
+        held = HeldAnswer(self, binding, _source_of(live_list, state), now, snapshot)
+        self.live_lists.add(binding.principal, snapshot, live_list, now, now + self.ttl_seconds)
         return held
 
-    def select(self, data: bytes, binding: Binding, request: Request, now: float) -> Reply:
+    def select(self, data: bytes, binding: Binding, request: Query, now: float) -> Reply:
         """A reply to a request about an answer that is not held yet."""
         held = self.hold(data, binding, now)
         return Gate(held.source, self.policy, held.issue).read(FOCUS, Position(0), request)
@@ -90,49 +92,51 @@ class Protection:
         self,
         cursor_text: str,
         binding: Binding,
-        request: Request,
+        request: Query,
         now: float,
-        wording: Wording | None = None,
+        answer_format: AnswerFormat | None = None,
     ) -> Reply:
         held, view, position = self.opened(cursor_text, binding, now)
-        return Gate(held.source, self.policy, held.issue, wording=wording).read(view, position, request)
+        return Gate(held.source, self.policy, held.issue, answer_format=answer_format).read(
+            view, position, request
+        )
 
-    def opened(self, cursor_text: str, binding: Binding, now: float) -> "tuple[Holding, View, Position]":
+    def opened(self, cursor_text: str, binding: Binding, now: float) -> "tuple[HeldAnswer, View, Position]":
         """What a cursor leads to: a held answer, how it is looked at, and where to go on."""
         cursor, source = self._held(cursor_text, binding, now)
         view = self._view(cursor, binding)
-        return Holding(self, binding, source, now, cursor.snapshot), view, cursor.position
+        return HeldAnswer(self, binding, source, now, cursor.snapshot), view, cursor.position
 
-    def filling(self, cursor_text: str, binding: Binding, now: float) -> Filling | None:
+    def live_list(self, cursor_text: str, binding: Binding, now: float) -> LiveList | None:
         """What is still being filled of the answer that a cursor leads to; None if all of it is here."""
         cursor = self.ring.unseal(cursor_text, binding, int(now // 60))
-        found = self.fillings.of(binding.principal, cursor.snapshot, now)
+        found = self.live_lists.of(binding.principal, cursor.snapshot, now)
         return None if found is None or found.is_complete else found
 
-    async def fill(self, cursor_text: str, binding: Binding, request: Request, now: float) -> None:
+    async def fill(self, cursor_text: str, binding: Binding, request: Query, now: float) -> None:
         """Have as much of an answer here as a reading of it needs. UpstreamError if that cannot be had."""
-        filling = self.filling(cursor_text, binding, now)
-        if filling is not None:
+        live_list = self.live_list(cursor_text, binding, now)
+        if live_list is not None:
             held, view, position = self.opened(cursor_text, binding, now)
             limit = request.limit or view.limit or self.policy.page_size
-            await filling.reach(items_needed(held.source, view, position, request, limit))
+            await live_list.reach(items_needed(held.source, view, position, request, limit))
 
     def section(self, cursor_text: str, binding: Binding, path: str, now: float) -> bytes:
         """What a path leads to in a held answer, as it was sent."""
         source = self._held(cursor_text, binding, now)[1]
         return source.raw(source.resolve(path))
 
-    def _held(self, cursor_text: str, binding: Binding, now: float) -> tuple[Cursor, Source]:
+    def _held(self, cursor_text: str, binding: Binding, now: float) -> tuple[Cursor, Document]:
         cursor = self.ring.unseal(cursor_text, binding, int(now // 60))
         source = self.store.get(binding.principal, cursor.snapshot, int(now // 60))
         if source is None:
             raise CursorError
-        filling = self.fillings.of(binding.principal, cursor.snapshot, now)
-        if filling is None and source.is_beginning:
+        live_list = self.live_lists.of(binding.principal, cursor.snapshot, now)
+        if live_list is None and source.is_beginning:
             raise CursorError  # what it was the beginning of is held no more
-        look = filling.look() if filling is not None else None
-        if filling is not None and look is not None and len(look.data) != len(source.data):
-            source = _source_of(filling, look)
+        state = live_list.state() if live_list is not None else None
+        if live_list is not None and state is not None and len(state.data) != len(source.data):
+            source = _source_of(live_list, state)
             self.store.grow(binding.principal, cursor.snapshot, source)
         return cursor, source
 
@@ -153,16 +157,16 @@ class Protection:
         return View.unpack(packed)
 
 
-def _source_of(filling: Filling, look: Look) -> Source:
-    expected = 0 if look.is_complete else look.total
-    return Source(look.data, expected=expected, growing=filling.pointer, has_end=look.is_total_known)
+def _source_of(live_list: LiveList, state: ListState) -> Document:
+    expected = 0 if state.is_complete else state.total
+    return Document(state.data, expected=expected, growing=live_list.pointer, has_end=state.is_total_known)
 
 
-class Holding:
+class HeldAnswer:
     """One answer on its way into the store; it gets there with its first cursor."""
 
     def __init__(
-        self, protection: Protection, binding: Binding, source: Source, now: float, snapshot: bytes = b""
+        self, protection: Protection, binding: Binding, source: Document, now: float, snapshot: bytes = b""
     ) -> None:
         self._protection = protection
         self._binding = binding

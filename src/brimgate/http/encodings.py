@@ -11,7 +11,7 @@ class Unreadable(Exception):
     """An encoding we do not know, or a body that is not in it."""
 
 
-class TooLong(Exception):
+class BodyTooLong(Exception):
     """More bytes than we are ready to hold."""
 
 
@@ -70,7 +70,7 @@ def _read(reader: "zlib._Decompress", data: bytes, max_bytes: int) -> bytes:  # 
     except zlib.error:
         raise Unreadable from None
     if len(found) > max_bytes:
-        raise TooLong
+        raise BodyTooLong
     if not reader.eof:
         raise Unreadable
     return found

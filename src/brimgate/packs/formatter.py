@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from brimgate.engine import jsontext
-from brimgate.engine.replies.formatted import Wording
+from brimgate.engine.replies.formatted import AnswerFormat
 from brimgate.errors import JsonRefused
 from brimgate.packs.pack import Formatter, Pack, Scene
 
@@ -62,17 +62,19 @@ class Trouble:
 OnTrouble = Callable[[Trouble], None]
 
 
-def wording_of(pack: Pack, tool: str, make_scene: Callable[[bytes], Scene], on_trouble: OnTrouble) -> Wording:
+def answer_format_of(
+    pack: Pack, tool: str, make_scene: Callable[[bytes], Scene], on_trouble: OnTrouble
+) -> AnswerFormat:
     """How the pack words the answers of a tool; `make_scene` is given each document that is to be worded."""
 
-    def wording(document: bytes, first: int, total: int | None) -> str | None:
+    def answer_format(document: bytes, first: int, total: int | None) -> str | None:
         scene = replace(make_scene(document), first=first, total=total)
-        return write(pack, tool, document, scene, on_trouble)
+        return format_document(pack, tool, document, scene, on_trouble)
 
-    return wording
+    return answer_format
 
 
-def write(
+def format_document(
     pack: Pack, tool: str, document: bytes, scene: Scene, on_trouble: OnTrouble, limits: Limits = _USUAL
 ) -> str | None:
     """The document in the pack's words; None if it has none, and with trouble if they cannot be used."""

@@ -59,14 +59,14 @@ class Wait(NamedTuple):
 Action = ToUpstream | ToClient | Note | Greeted | Work | Wait
 
 
-def settled(actions: Sequence[Action]) -> list[Action]:
+def with_work_done(actions: Sequence[Action]) -> list[Action]:
     """The same, with all work done; what is waited for is left to the driver."""
     if not any(isinstance(action, Work) for action in actions):
         return list(actions)
     return [
         done
         for action in actions
-        for done in (settled(action.run()) if isinstance(action, Work) else (action,))
+        for done in (with_work_done(action.run()) if isinstance(action, Work) else (action,))
     ]
 
 
@@ -74,7 +74,7 @@ def at_once(actions: Sequence[Action]) -> list[Action]:
     """The same, with all work done and nothing waited for: what must wait is refused."""
     return [
         done
-        for action in settled(actions)
+        for action in with_work_done(actions)
         for done in (
             at_once(action.failed("this cannot be read in a batch: send it alone"))
             if isinstance(action, Wait)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from brimgate.engine.cursor import Binding
     from brimgate.engine.policy import Policy
-    from brimgate.engine.query import Request
+    from brimgate.engine.query import Query
     from brimgate.engine.replies.reply import Reply
     from brimgate.engine.rules import Rules
     from brimgate.hold.protection import Protection
@@ -84,33 +84,33 @@ def read_on(
     on_trouble: "Callable[[dict[str, Any]], None]" = lambda _: None,
 ) -> Reading:
     """What a call is answered with. Raises ClientError with what is right."""
-    from brimgate.engine.query import Request
+    from brimgate.engine.query import Query
 
     asked = asked_of(arguments, rules, protection, principal, upstream)
     cursor, binding, request, bound = asked.cursor, asked.binding, asked.request, asked.protection
-    if request == Request(path=request.path) and request.path is not None:
+    if request == Query(path=request.path) and request.path is not None:
         found = _picture(bound.section(cursor, binding, request.path, now), bound.policy)
         if found is not None:
             return Reading(binding.tool, *found)
-    words = rules.of(binding.tool).wording(b"", on_trouble)
+    words = rules.of(binding.tool).answer_format(b"", on_trouble)
     return Reading(binding.tool, bound.read(cursor, binding, request, now, words))
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReadCall:
     """A call of the tool, understood."""
 
     cursor: str
     binding: "Binding"
-    request: "Request"
+    request: "Query"
     protection: "Protection"
     """By the rules of the tool whose answer it is."""
 
 
 def asked_of(
     arguments: dict[str, Any], rules: "Rules", protection: "Protection", principal: str, upstream: str
-) -> Asked:
-    from brimgate.engine.query import parse_request
+) -> ReadCall:
+    from brimgate.engine.query import parse_query
 
     given = {name: value for name, value in arguments.items() if value is not None and value != ""}
     if wrong := check_arguments(given):
@@ -118,8 +118,10 @@ def asked_of(
     cursor: str = given.pop("cursor").strip()
     binding = protection.owner(cursor, principal, upstream)
     policy = rules.of(binding.tool).policy
-    request = parse_request(form=given.pop("format", None), max_limit=policy.max_page_size, **given)
-    return Asked(cursor, binding, request, replace(protection, policy=policy, ttl_seconds=rules.ttl_seconds))
+    request = parse_query(form=given.pop("format", None), max_limit=policy.max_page_size, **given)
+    return ReadCall(
+        cursor, binding, request, replace(protection, policy=policy, ttl_seconds=rules.ttl_seconds)
+    )
 
 
 def _picture(raw: bytes, policy: "Policy") -> "tuple[Reply, bytes] | None":

@@ -10,17 +10,17 @@ import msgspec
 from brimgate.engine.rules import Rules, ToolRule
 from brimgate.errors import BadRequest, ClientError
 from brimgate.relay.actions import Action, Line, Note, ToClient, Wait, Work
+from brimgate.relay.calls import PendingCall
 from brimgate.relay.catalog import Catalog
-from brimgate.relay.pending import Call
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import NOTHING, Message
 from brimgate.relay.read_tool import read_on
 
 if TYPE_CHECKING:
     from brimgate.engine.policy import Policy
-    from brimgate.engine.replies.formatted import Wording
+    from brimgate.engine.replies.formatted import AnswerFormat
     from brimgate.engine.replies.reply import Reply
-    from brimgate.hold.live_lists import Filling, Handover
+    from brimgate.hold.live_lists import ClaimTickets, LiveList
     from brimgate.hold.protection import Protection
     from brimgate.relay.rewrite import Bounded
 
@@ -28,7 +28,7 @@ _ENVELOPE_BYTES: Final = 2_000
 _TASKS: Final = "tasks/get"
 
 
-class Bounding:
+class Reducer:
     def __init__(
         self,
         catalog: Catalog,
@@ -36,9 +36,9 @@ class Bounding:
         clock: Callable[[], float],
         upstream: str,
         principal: str,
-        handover: "Handover | None" = None,
+        tickets: "ClaimTickets | None" = None,
     ) -> None:
-        self._handover = handover
+        self._tickets = tickets
         self._catalog = catalog
         self._protection = protection
         self._clock = clock
@@ -80,8 +80,10 @@ class Bounding:
         schema = self._catalog.schemas.get(tool, b"")
         raw, key = memoryview(message.result), message.key
         notes: list[Action] = []
-        wording = rule.wording(arguments, lambda fields: notes.append(Note("view", fields, "warning")))
-        hold = self._hold(rules, tool, wording)
+        answer_format = rule.answer_format(
+            arguments, lambda fields: notes.append(Note("view", fields, "warning"))
+        )
+        hold = self._hold(rules, tool, answer_format)
         bounded = results.bound_result(raw, rule, hold, schema, modern=modern)
         return [*notes, *self._bounded(bounded, rule, tool, line, raw, key)]
 
@@ -143,11 +145,11 @@ class Bounding:
         data = b'{"jsonrpc":"2.0","method":"notifications/tasks","params":' + bounded.raw + b"}"
         return [_noted(bounded, _TASKS, len(line)), ToClient(data)]
 
-    def unreadable(self, call: Call, line: Line, reason: str) -> list[Action]:
+    def unreadable(self, call: PendingCall, line: Line, reason: str) -> list[Action]:
         """The caller waits for it, so the caller gets it: as a text, which can be read on if it is long."""
         return [Work(partial(self._unreadable, call, line, reason), len(line))]
 
-    def _unreadable(self, call: Call, line: Line, reason: str) -> list[Action]:
+    def _unreadable(self, call: PendingCall, line: Line, reason: str) -> list[Action]:
         note = Note("unreadable_answer", {"bytes": len(line), "reason": reason[:200]}, "warning")
         if call.method == "tools/call":
             from brimgate.relay.rewrite import as_tool_result
@@ -161,50 +163,52 @@ class Bounding:
 
     # Lists that go on upstream
 
-    def begun_list(self, message: Message, call: Call) -> list[Action] | None:
+    def begun_list(self, message: Message, call: PendingCall) -> list[Action] | None:
         """An answer whose list a server in our own process has begun to fetch; None if it is any other."""
-        if self._handover is None:
+        if self._tickets is None:
             return None
-        from brimgate.hold.live_lists import EVERYTHING, HANDED_OVER
+        from brimgate.hold.live_lists import EVERYTHING, TICKET
 
-        token = _meta_member(message, HANDED_OVER)
+        token = _meta_member(message, TICKET)
         if not token:
             return None
-        filling = self._handover.take(token)
-        if filling is None:
+        live_list = self._tickets.take(token)
+        if live_list is None:
             text = "the answer is held no more: run the tool again"
             return _refusing(message.key, modern=call.modern)(text)
         # Whoever is not protected gets all of it. Else one item more than a page: its cursor leads there.
         page = call.rules.of(call.tool).policy.page_size + 1
         return [
             Wait(
-                partial(filling.reach, page if call.protected else EVERYTHING),
-                lambda: self._begun(message, call, filling),
+                partial(live_list.reach, page if call.protected else EVERYTHING),
+                lambda: self._begun(message, call, live_list),
                 _refusing(message.key, modern=call.modern),
             )
         ]
 
-    def _begun(self, message: Message, call: Call, filling: "Filling") -> list[Action]:
+    def _begun(self, message: Message, call: PendingCall, live_list: "LiveList") -> list[Action]:
         if call.protected:
-            return [Work(partial(self._first_of_list, message, call, filling), len(filling.data))]
-        return [ToClient(rpc.answer(message.key, _text_result(filling.data, modern=call.modern)))]
+            return [Work(partial(self._first_of_list, message, call, live_list), len(live_list.data))]
+        return [ToClient(rpc.answer(message.key, _text_result(live_list.data, modern=call.modern)))]
 
-    def _first_of_list(self, message: Message, call: Call, filling: "Filling") -> list[Action]:
+    def _first_of_list(self, message: Message, call: PendingCall, live_list: "LiveList") -> list[Action]:
         from brimgate.engine.cursor import Binding
         from brimgate.relay.rewrite import Bounded, annotated, as_tool_result, untouched_record
 
         rule, notes = call.rules.of(call.tool), list[Action]()
-        wording = rule.wording(call.arguments, lambda fields: notes.append(Note("view", fields, "warning")))
+        answer_format = rule.answer_format(
+            call.arguments, lambda fields: notes.append(Note("view", fields, "warning"))
+        )
         binding = Binding(self._principal, self._upstream, call.tool)
         protection = replace(self._protection(), policy=rule.policy, ttl_seconds=call.rules.ttl_seconds)
-        reply = protection.protect(filling.data, binding, self._clock(), wording, filling)
+        reply = protection.protect(live_list.data, binding, self._clock(), answer_format, live_list)
         if reply is None:
-            result = _text_result(filling.data, modern=call.modern)
+            result = _text_result(live_list.data, modern=call.modern)
             if rule.annotate:
                 result = annotated(result, untouched_record(result, rule))
             return [*notes, ToClient(rpc.answer(message.key, result))]
         result = as_tool_result(reply, {"resultType": b'"complete"'} if call.modern else None)
-        noted = _noted(Bounded(result, reply), call.tool, len(filling.data))
+        noted = _noted(Bounded(result, reply), call.tool, len(live_list.data))
         return [*notes, noted, ToClient(rpc.answer(message.key, result))]
 
     async def _fill(self, arguments: msgspec.Raw, rules: Rules) -> None:
@@ -219,13 +223,13 @@ class Bounding:
         await asked.protection.fill(asked.cursor, asked.binding, asked.request, self._clock())
 
     def _hold(
-        self, rules: Rules, tool: str, wording: "Wording | None" = None
+        self, rules: Rules, tool: str, answer_format: "AnswerFormat | None" = None
     ) -> "Callable[[bytes, Policy], Reply | None]":
         from brimgate.engine.cursor import Binding
 
         protection = replace(self._protection(), ttl_seconds=rules.ttl_seconds)
         binding = Binding(self._principal, self._upstream, tool)
-        return protection.holding(binding, self._clock(), wording)
+        return protection.holding(binding, self._clock(), answer_format)
 
     # Our own tool
 
@@ -241,7 +245,7 @@ class Bounding:
     def read(self, message: Message, arguments: msgspec.Raw, rules: Rules) -> list[Action]:
         # It may have to search all of what is held: its size is not known here.
         work = Work(partial(self._read, message, arguments, rules), _UNKNOWN_BYTES)
-        if self._handover is None:
+        if self._tickets is None:
             return [work]
         modern = rpc.is_modern(message.params)
         return [

@@ -20,16 +20,16 @@ from brimgate.relay.actions import (
     Wait,
     Work,
     at_once,
-    settled,
+    with_work_done,
 )
+from brimgate.relay.calls import Greeting, PendingCall, PendingCalls
 from brimgate.relay.catalog import Catalog
-from brimgate.relay.pending import Call, Greeting, WaitingCalls
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import NOTHING, Garbage, Message, Opaque
-from brimgate.relay.reduction import Bounding
+from brimgate.relay.reduction import Reducer
 
 if TYPE_CHECKING:
-    from brimgate.hold.live_lists import Handover
+    from brimgate.hold.live_lists import ClaimTickets
     from brimgate.hold.protection import Protection
 
 MEASURED: Final = frozenset(("tools/call", "resources/read", "prompts/get", "tasks/result", "tasks/get"))
@@ -66,16 +66,16 @@ class Session:
         principal: str = "local",
         catalog: Catalog | None = None,
         defers_work: bool = False,
-        handover: "Handover | None" = None,
+        tickets: "ClaimTickets | None" = None,
     ) -> None:
         """`catalog`: shared, where several sessions see the same tools. `defers_work`: long work is left to the driver.
         `handover`: where an upstream in our own process leaves lists that are fetched as they are read."""
         self.rules = rules
         """Exchange it to change the rules: calls under way keep those they began with."""
         self._catalog = Catalog() if catalog is None else catalog
-        self._bounding = Bounding(self._catalog, protection, clock, upstream, principal, handover)
+        self._bounding = Reducer(self._catalog, protection, clock, upstream, principal, tickets)
         self._defers_work = defers_work
-        self._calls = WaitingCalls()
+        self._calls = PendingCalls()
         self._greeting = Greeting()
         self._held_back: list[ToUpstream] = []
         """What the client sent while a restarted upstream is being greeted."""
@@ -109,7 +109,7 @@ class Session:
         return [ToUpstream(line)]
 
     def _finish(self, actions: list[Action]) -> list[Action]:
-        return actions if self._defers_work else settled(actions)
+        return actions if self._defers_work else with_work_done(actions)
 
     def _odd_from_client(self, line: Line) -> list[Action]:
         """What strict JSON refuses goes on as it came, if it goes on; where it goes is read off a strict copy."""
@@ -128,7 +128,7 @@ class Session:
         if not method or message.id is NOTHING:
             self._note_notification(message, line)
             return [ToUpstream(line)]
-        call = Call(message.key, method, self.rules)
+        call = PendingCall(message.key, method, self.rules)
         if method == "tools/call":
             params = _decode(_call_params, message.params)
             name: str = params.name if params else ""
@@ -141,19 +141,19 @@ class Session:
             protected = rule.protects(name, bytes(arguments))
             modern = rpc.is_modern(message.params)
             asked = bytes(arguments) if rule.words is not None else b""
-            call = Call(
+            call = PendingCall(
                 message.key, method, self.rules, name, modern=modern, protected=protected, arguments=asked
             )
         elif method in MEASURED:
             protected, modern = self.rules.of(method).enabled, rpc.is_modern(message.params)
-            call = Call(message.key, method, self.rules, method, modern=modern, protected=protected)
+            call = PendingCall(message.key, method, self.rules, method, modern=modern, protected=protected)
         elif method == "tools/list":
             modern = rpc.is_modern(message.params)
             if not self._catalog.has_tools:
                 own = self._catalog.own_list(self.rules, modern=modern)
                 return [ToClient(rpc.answer(message.key, own))]
             params = _decode(_list_params, message.params)
-            call = Call(
+            call = PendingCall(
                 message.key,
                 method,
                 self.rules,
@@ -161,7 +161,7 @@ class Session:
                 first_page=params is None or params.cursor is None,
             )
         elif method in _GREETINGS:
-            call = Call(message.key, method, self.rules, line=line)
+            call = PendingCall(message.key, method, self.rules, line=line)
         self._calls.add(call)
         return [ToUpstream(line, True)]
 
@@ -238,7 +238,7 @@ class Session:
             return self._greeted_by_upstream(message, call, line)
         return [ToClient(line)]
 
-    def _failed(self, message: Message, call: Call, line: Line) -> list[Action]:
+    def _failed(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
         error = rpc.read_error(memoryview(message.error)) if call.method == "tools/list" else None
         if error is not None and error.code == rpc.METHOD_NOT_FOUND:
             # A server without tools that nobody asked for its capabilities.
@@ -262,7 +262,7 @@ class Session:
             return self._bounding.result(message, self.rules, tool, line)
         return [ToClient(line)]
 
-    def _listed(self, message: Message, call: Call, line: Line) -> list[Action]:
+    def _listed(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
         written = self._catalog.rewrite_list(
             memoryview(message.result), call.rules, first_page=call.first_page
         )
@@ -275,7 +275,7 @@ class Session:
             notes.append(Note("tool_name_clash", {"tool": call.rules.read_tool, "hint": what}, "warning"))
         return [*notes, ToClient(rpc.answer(message.key, written))]
 
-    def _greeted_by_upstream(self, message: Message, call: Call, line: Line) -> list[Action]:
+    def _greeted_by_upstream(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
         if call.method == "initialize":
             self._greeting.request = call.line
         written = self._catalog.rewrite_capabilities(memoryview(message.result))

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from brimgate.back.rest.api import Answer, RestApi
+from brimgate.back.rest.api import ApiAnswer, RestApi
 from brimgate.back.rest.declaration import Api, read_api
 from brimgate.sandboxes.hostaway import Sandbox
 from tests.hostaway.asking import Caller
@@ -100,7 +100,7 @@ async def opened(
         await api.close()
 
 
-def told(answer: Answer) -> Any:
+def told(answer: ApiAnswer) -> Any:
     return json.loads(answer.body)
 
 

@@ -12,7 +12,7 @@ from brimgate.back.rest.errors import ApiError, Failures
 from brimgate.back.rest.model import Shape, Table
 from brimgate.back.rest.response import Opened, content
 from brimgate.errors import OperatorError
-from brimgate.hold.live_lists import Fillings
+from brimgate.hold.live_lists import LiveLists
 from brimgate.hold.stores.contract import Bounds
 from tests.back.rest.declared import PATIENCE
 from tests.back.rest.listing_server import Numbers, respond
@@ -45,9 +45,9 @@ def test_cursors_that_lead_in_a_circle_are_refused() -> None:
 
     async def main() -> None:
         async with asyncio.timeout(PATIENCE), numbers.server() as server:
-            api, filling = await begin(numbers, server.url, CURSOR)
+            api, live_list = await begin(numbers, server.url, CURSOR)
             with pytest.raises(ApiError, match="a cursor that it gave before"):
-                await filling.reach(30)
+                await live_list.reach(30)
             await api.close()
 
     asyncio.run(main())
@@ -71,19 +71,19 @@ class Held:
 
 
 def test_lists_that_nobody_reads_on_take_no_more_than_their_bounds() -> None:
-    fillings = Fillings(Bounds(100_000, 150_000))
+    live_lists = LiveLists(Bounds(100_000, 150_000))
     for number in range(1_000):
-        fillings.add("ann", b"%d" % number, Held(b"x" * 8_000), now=1.0, until=10.0)
-    assert len(fillings) == 10
-    assert fillings.of("ann", b"0", 1.0) is None and fillings.of("ann", b"990", 1.0) is not None
+        live_lists.add("ann", b"%d" % number, Held(b"x" * 8_000), now=1.0, until=10.0)
+    assert len(live_lists) == 10
+    assert live_lists.of("ann", b"0", 1.0) is None and live_lists.of("ann", b"990", 1.0) is not None
     for number in range(1_000):
-        fillings.add(f"guest {number}", b"0", Held(b"x" * 8_000), now=1.0, until=10.0)
-    assert len(fillings) == 15
-    grown = fillings.of("guest 999", b"0", 1.0)
+        live_lists.add(f"guest {number}", b"0", Held(b"x" * 8_000), now=1.0, until=10.0)
+    assert len(live_lists) == 15
+    grown = live_lists.of("guest 999", b"0", 1.0)
     assert isinstance(grown, Held)
     grown.data *= 10
-    assert fillings.of("guest 999", b"0", 1.0) is grown and len(fillings) < 9
-    assert fillings.of("guest 999", b"0", 1_000.0) is None and len(fillings) == 0
+    assert live_lists.of("guest 999", b"0", 1.0) is grown and len(live_lists) < 9
+    assert live_lists.of("guest 999", b"0", 1_000.0) is None and len(live_lists) == 0
 
 
 # Credentials, messages and settings

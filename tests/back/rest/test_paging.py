@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from brimgate.back.rest.api import RestApi
 from brimgate.back.rest.declaration import read_api
 from brimgate.back.rest.errors import ApiError
-from brimgate.back.rest.live_list import Filling
+from brimgate.back.rest.live_list import FetchedList
 from brimgate.errors import BadRequest, UpstreamError
 from tests.back.rest.declared import PATIENCE, Ground, opened, told
 from tests.back.rest.listing_server import OFFSET, PAGED, Numbers
@@ -23,44 +23,49 @@ CURSOR = "style: cursor, limit: limit, parameter: cursor, next: /next, size: 10,
 
 async def begin(
     numbers: Numbers, url: str, paging: str = OFFSET, **arguments: Any
-) -> tuple[RestApi, Filling]:
+) -> tuple[RestApi, FetchedList]:
     api = RestApi(read_api(PAGED.format(paging=paging).encode(), "x"), base_url=url, variables={})
     answer = await api.run("numbers", arguments)
-    assert answer.filling is not None
-    return api, answer.filling
+    assert answer.live_list is not None
+    return api, answer.live_list
 
 
-def ids(filling: Filling) -> list[int]:
-    return [item["id"] for item in json.loads(filling.data)["items"]]
+def ids(live_list: FetchedList) -> list[int]:
+    return [item["id"] for item in json.loads(live_list.data)["items"]]
 
 
 async def read_all(numbers: Numbers, paging: str = OFFSET, **arguments: Any) -> list[int]:
     async with asyncio.timeout(PATIENCE), numbers.server() as server:
-        api, filling = await begin(numbers, server.url, paging, **arguments)
-        while not filling.is_complete:
-            before, held = filling.data, filling.held
-            await filling.reach(filling.held + 1)
-            assert filling.data[: len(before) - 2] == before[:-2]
-            assert filling.held > held or filling.is_complete
+        api, live_list = await begin(numbers, server.url, paging, **arguments)
+        while not live_list.is_complete:
+            before, held = live_list.data, live_list.held
+            await live_list.reach(live_list.held + 1)
+            assert live_list.data[: len(before) - 2] == before[:-2]
+            assert live_list.held > held or live_list.is_complete
         await api.close()
-        assert filling.total == filling.held == len(ids(filling))
-        return ids(filling)
+        assert live_list.total == live_list.held == len(ids(live_list))
+        return ids(live_list)
 
 
 def test_all_reservations_come_once_and_in_order(ground: Ground) -> None:
     async def main() -> None:
         async with opened(ground.url) as api:
             answer = await api.run("list_reservations", {})
-            filling = answer.filling
-            assert filling is not None
+            live_list = answer.live_list
+            assert live_list is not None
             assert answer.body.startswith(b'{"count":500,"result":[{"id":')
-            assert (filling.total, filling.held, filling.is_complete) == (500, 100, False)
-            first = filling.data
-            await filling.reach(101)
-            assert filling.data.startswith(first[:-2])
-            await filling.reach(500)
-            found = [one["id"] for one in json.loads(filling.data)["result"]]
-            assert (len(found), len(set(found)), filling.total, filling.is_complete) == (500, 500, 500, True)
+            assert (live_list.total, live_list.held, live_list.is_complete) == (500, 100, False)
+            first = live_list.data
+            await live_list.reach(101)
+            assert live_list.data.startswith(first[:-2])
+            await live_list.reach(500)
+            found = [one["id"] for one in json.loads(live_list.data)["result"]]
+            assert (len(found), len(set(found)), live_list.total, live_list.is_complete) == (
+                500,
+                500,
+                500,
+                True,
+            )
             assert found == sorted(found, reverse=True)
 
     asyncio.run(main())
@@ -70,8 +75,8 @@ def test_a_limit_bounds_what_is_asked_for(ground: Ground) -> None:
     async def main() -> None:
         async with opened(ground.url) as api:
             answer = await api.run("list_reservations", {"limit": 10})
-            assert (answer.filling, len(told(answer)["result"])) == (None, 10)
-            more = (await api.run("list_reservations", {"limit": 105})).filling
+            assert (answer.live_list, len(told(answer)["result"])) == (None, 10)
+            more = (await api.run("list_reservations", {"limit": 105})).live_list
             assert more is not None
             assert (more.total, more.held) == (105, 100)
             await more.reach(1_000)
@@ -89,16 +94,16 @@ def test_a_limit_bounds_what_is_asked_for(ground: Ground) -> None:
 def test_one_page_is_fetched_ahead_and_only_one(ground: Ground) -> None:
     async def main() -> None:
         async with opened(ground.url) as api:
-            filling = (await api.run("list_reservations", {})).filling
-            assert filling is not None
+            live_list = (await api.run("list_reservations", {})).live_list
+            assert live_list is not None
             assert len(ground.asked("/reservations")) == 1
-            await filling.reach(20)
+            await live_list.reach(20)
             await ground.until_asked("/reservations", 2)
-            await filling.reach(199)  # what was fetched ahead is enough
-            assert filling.held == 199
+            await live_list.reach(199)  # what was fetched ahead is enough
+            assert live_list.held == 199
             await ground.until_asked("/reservations", 3)
-            await filling.reach(250)
-            await filling.reach(150)
+            await live_list.reach(250)
+            await live_list.reach(150)
             assert len(ground.asked("/reservations")) <= 4
 
     asyncio.run(main())
@@ -107,13 +112,13 @@ def test_one_page_is_fetched_ahead_and_only_one(ground: Ground) -> None:
 def test_what_is_put_on_top_meanwhile_is_not_shown_and_nothing_comes_twice(ground: Ground) -> None:
     async def main() -> None:
         async with opened(ground.url) as api:
-            filling = (await api.run("list_reservations", {})).filling
-            assert filling is not None
-            while not filling.is_complete:
+            live_list = (await api.run("list_reservations", {})).live_list
+            assert live_list is not None
+            while not live_list.is_complete:
                 ground.control("/add_reservations", count=7)
-                await filling.reach(filling.held + 1)
-            found = [one["id"] for one in json.loads(filling.data)["result"]]
-            assert (len(found), len(set(found)), filling.total) == (500, 500, 500)
+                await live_list.reach(live_list.held + 1)
+            found = [one["id"] for one in json.loads(live_list.data)["result"]]
+            assert (len(found), len(set(found)), live_list.total) == (500, 500, 500)
             assert found == sorted(found, reverse=True)
 
     asyncio.run(main())
@@ -224,12 +229,12 @@ def test_too_many_requests_at_once_are_refused_and_what_is_here_stays() -> None:
 
     async def main() -> None:
         async with asyncio.timeout(PATIENCE), numbers.server() as server:
-            api, filling = await begin(numbers, server.url)
+            api, live_list = await begin(numbers, server.url)
             with pytest.raises(BadRequest, match=r"narrow the query .* or read on page by page"):
-                await filling.reach(500)
+                await live_list.reach(500)
             assert len(numbers.asked) == 1
-            await filling.reach(150)
-            assert ids(filling)[:150] == list(range(150))
+            await live_list.reach(150)
+            assert ids(live_list)[:150] == list(range(150))
             await api.close()
 
     asyncio.run(main())
@@ -240,9 +245,9 @@ def test_those_who_ask_at_once_share_one_fetch() -> None:
 
     async def main() -> None:
         async with asyncio.timeout(PATIENCE), numbers.server() as server:
-            api, filling = await begin(numbers, server.url)
-            await asyncio.gather(*(filling.reach(30) for _ in range(20)))
-            assert ids(filling) == list(range(30))
+            api, live_list = await begin(numbers, server.url)
+            await asyncio.gather(*(live_list.reach(30) for _ in range(20)))
+            assert ids(live_list) == list(range(30))
             assert len(numbers.asked) == 4
             await api.close()
 
@@ -254,13 +259,13 @@ def test_who_goes_away_takes_nothing_from_those_who_stay() -> None:
 
     async def main() -> None:
         async with asyncio.timeout(PATIENCE), numbers.server() as server:
-            api, filling = await begin(numbers, server.url)
-            leaving = asyncio.ensure_future(filling.reach(15))
-            staying = asyncio.ensure_future(filling.reach(15))
+            api, live_list = await begin(numbers, server.url)
+            leaving = asyncio.ensure_future(live_list.reach(15))
+            staying = asyncio.ensure_future(live_list.reach(15))
             await asyncio.sleep(0)
             leaving.cancel()
             await staying
-            assert ids(filling)[:15] == list(range(15))
+            assert ids(live_list)[:15] == list(range(15))
             await api.close()
 
     asyncio.run(main())
@@ -269,20 +274,20 @@ def test_who_goes_away_takes_nothing_from_those_who_stay() -> None:
 def test_a_failed_look_ahead_is_silent_and_tried_again_on_demand(ground: Ground) -> None:
     async def main() -> None:
         async with opened(ground.url) as api:
-            filling = (await api.run("list_reservations", {})).filling
-            assert filling is not None
+            live_list = (await api.run("list_reservations", {})).live_list
+            assert live_list is not None
             ground.fault("/reservations", "html500")
-            await filling.reach(50)  # and looks ahead, in vain
+            await live_list.reach(50)  # and looks ahead, in vain
             await ground.until_asked("/reservations", 2)
-            await filling.reach(150)
-            assert filling.held >= 150
+            await live_list.reach(150)
+            assert live_list.held >= 150
             ground.fault("/reservations", "html500", times=3)
             with pytest.raises(ApiError) as failed:
-                await filling.reach(400)
+                await live_list.reach(400)
             assert failed.value.kind == "unavailable"
             ground.control("/reset")
-            await filling.reach(500)
-            assert filling.held == 500
+            await live_list.reach(500)
+            assert live_list.held == 500
 
     asyncio.run(main())
 
@@ -290,16 +295,16 @@ def test_a_failed_look_ahead_is_silent_and_tried_again_on_demand(ground: Ground)
 def test_closing_ends_what_is_fetched(ground: Ground) -> None:
     async def main() -> None:
         async with opened(ground.url) as api:
-            filling = (await api.run("list_reservations", {})).filling
-            assert filling is not None
+            live_list = (await api.run("list_reservations", {})).live_list
+            assert live_list is not None
             ground.fault("/reservations", "hang")
-            waiting = asyncio.ensure_future(filling.reach(150))
+            waiting = asyncio.ensure_future(live_list.reach(150))
             await ground.until_asked("/reservations", 2)
             await api.close()
             with pytest.raises(UpstreamError):
                 await waiting
             with pytest.raises(UpstreamError, match="run the tool again"):
-                await filling.reach(150)
+                await live_list.reach(150)
 
     asyncio.run(main())
 
@@ -310,9 +315,9 @@ def test_a_cursor_that_does_not_move_on_is_refused() -> None:
 
     async def main() -> None:
         async with asyncio.timeout(PATIENCE), numbers.server() as server:
-            api, filling = await begin(numbers, server.url, stuck)
+            api, live_list = await begin(numbers, server.url, stuck)
             with pytest.raises(ApiError, match="cursor") as failed:
-                await filling.reach(30)
+                await live_list.reach(30)
             assert failed.value.kind == "broken"
             await api.close()
 

@@ -8,7 +8,7 @@ from brimgate.back.rest.api import RestApi
 from brimgate.back.rest.declaration import read_api
 from brimgate.back.rest.errors import ApiError
 from brimgate.back.rest.model import RateLimit
-from brimgate.back.rest.rates import Line, NoRoom, Rates, Ticket, Window
+from brimgate.back.rest.rates import Line, NoRoom, Rates, RateWindow, Ticket
 from brimgate.sandboxes.hostaway import sandbox
 from tests.back.rest.declared import PATIENCE, VARIABLES, Ground, opened
 from tests.back.rest.listing_server import respond
@@ -138,7 +138,7 @@ def test_one_account_does_not_hold_up_another() -> None:
 
 
 def test_the_wait_is_known_by_the_place_in_line() -> None:
-    window, line = Window(RateLimit(2, 10, "address")), Line()
+    window, line = RateWindow(RateLimit(2, 10, "address")), Line()
     assert [window.free_at(100.0, place) for place in range(5)] == [100, 100, 110, 110, 120]
     for at in (95.0, 99.0):
         ticket = Ticket(at)

@@ -7,8 +7,15 @@ from typing import Final, Protocol
 import msgspec
 
 from brimgate.back.mcp.request import Outgoing, Waiting, messages_in
-from brimgate.back.mcp.response import OverCap, Refusal, Trail, error_answer, is_event_stream, read_refusal
-from brimgate.back.mcp.server import Conversation
+from brimgate.back.mcp.response import (
+    HttpRefusal,
+    OverCap,
+    Trail,
+    error_answer,
+    is_event_stream,
+    read_refusal,
+)
+from brimgate.back.mcp.server import ServerConversation
 from brimgate.back.mcp.tool_list import learn_tools, list_tools
 from brimgate.errors import UpstreamError
 from brimgate.http.client import Response
@@ -43,7 +50,7 @@ class Owner(Protocol):
 
 
 class Exchange:
-    def __init__(self, sent: Outgoing, conversation: Conversation, owner: Owner) -> None:
+    def __init__(self, sent: Outgoing, conversation: ServerConversation, owner: Owner) -> None:
         self.sent = sent
         self.waiting = Waiting(sent.keys)
         self.is_cancelled = False
@@ -96,7 +103,7 @@ class Exchange:
             await self._hear_body(response)
         self.fail(f"the upstream {self._conversation.name} ended its answer without the result")
 
-    async def _learns_from(self, refusal: Refusal) -> bool:
+    async def _learns_from(self, refusal: HttpRefusal) -> bool:
         message = self.sent.message
         if message is None or not self.sent.is_modern or message.method != "tools/call":
             return False
@@ -191,7 +198,7 @@ class Exchange:
 
     # What does not
 
-    def _refused(self, refusal: Refusal) -> None:
+    def _refused(self, refusal: HttpRefusal) -> None:
         conversation, sent = self._conversation, self.sent
         text = refusal.text(conversation.name)
         is_in_session = conversation.session_id and not sent.is_modern and not self._is_greeting

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from brimgate.back.channel import Line
-from brimgate.relay.pending import same_spelling, spellings
+from brimgate.relay.calls import same_spelling, spellings
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import NOTHING, Garbage, Message
 

@@ -160,7 +160,7 @@ _HINTS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class HttpRefusal:
     status: int
     body: bytes
     """Of a JSON-RPC error on one line, else empty."""
@@ -189,11 +189,11 @@ class Refusal:
         return f"the upstream {name} answered {said}" + (f": {hint}" if hint else "")
 
 
-async def read_refusal(response: Response) -> Refusal:
+async def read_refusal(response: Response) -> HttpRefusal:
     try:
         body = one_line(bare(await response.read(_MAX_BYTES)))
     except TooLarge:
-        return Refusal(response.status, b"")
+        return HttpRefusal(response.status, b"")
     finally:
         response.abort()
     mentions = b"session" in body.lower() or b"not initialized" in body.lower()
@@ -202,8 +202,8 @@ async def read_refusal(response: Response) -> Refusal:
     found = rpc.read_error(error)
     code = found and found.code
     if code is None:
-        return Refusal(response.status, b"", mentions_session=mentions)
-    return Refusal(response.status, body, error, code, mentions)
+        return HttpRefusal(response.status, b"", mentions_session=mentions)
+    return HttpRefusal(response.status, body, error, code, mentions)
 
 
 def error_answer(key: bytes, error: bytes) -> bytes:

@@ -97,7 +97,7 @@ class _Greeted(msgspec.Struct):
     protocolVersion: str = ""  # noqa: N815  # as on the wire
 
 
-class Conversation:
+class ServerConversation:
     def __init__(self, name: str, http: HttpServer, ear: Ear) -> None:
         self.name, self.http, self.ear = name, http, ear
         self.session_id = b""
@@ -157,7 +157,7 @@ class StandingStream:
 
     def __init__(
         self,
-        conversation: Conversation,
+        conversation: ServerConversation,
         on_line: Callable[[bytes], None],
         on_lost: Callable[[str], None],
         on_chatter: Callable[[str], None],

@@ -10,7 +10,7 @@ from brimgate.back.channel import Line, Listener
 from brimgate.back.mcp.exchange import Exchange
 from brimgate.back.mcp.request import Backlog, Outgoing, messages_in, read_outgoing
 from brimgate.back.mcp.response import Ear
-from brimgate.back.mcp.server import Conversation, HttpServer, StandingStream
+from brimgate.back.mcp.server import HttpServer, ServerConversation, StandingStream
 from brimgate.errors import UpstreamError
 from brimgate.http.client import Origin
 from brimgate.relay.protocol.message import Message
@@ -44,13 +44,13 @@ class StreamableServer:
         except BaseException:
             await http.close()
             raise
-        return StreamableUpstream(Conversation(self._name, http, Ear(self._max_bytes)), listener)
+        return StreamableUpstream(ServerConversation(self._name, http, Ear(self._max_bytes)), listener)
 
 
 class StreamableUpstream:
     """Requests run side by side; what needs no answer goes out in the order it came."""
 
-    def __init__(self, conversation: Conversation, listener: Listener) -> None:
+    def __init__(self, conversation: ServerConversation, listener: Listener) -> None:
         self._conversation, self._listener = conversation, listener
         self._backlog = Backlog(listener.on_pressure)
         self._held: deque[Outgoing] = deque()

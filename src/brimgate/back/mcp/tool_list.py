@@ -8,7 +8,7 @@ import msgspec
 
 from brimgate.back.mcp.request import messages_in, read_outgoing
 from brimgate.back.mcp.response import OverCap, is_event_stream
-from brimgate.back.mcp.server import Conversation
+from brimgate.back.mcp.server import ServerConversation
 from brimgate.errors import UpstreamError
 from brimgate.http.sse import Event
 from brimgate.relay.protocol import message as rpc
@@ -33,7 +33,7 @@ class _Listed(msgspec.Struct):
     nextCursor: str | None = None  # noqa: N815
 
 
-def learn_tools(conversation: Conversation, result: bytes) -> str:
+def learn_tools(conversation: ServerConversation, result: bytes) -> str:
     """From one page of a list; where the next begins, if there is one."""
     try:
         listed = msgspec.json.decode(result, type=_Listed)
@@ -45,7 +45,7 @@ def learn_tools(conversation: Conversation, result: bytes) -> str:
     return listed.nextCursor or ""
 
 
-async def list_tools(conversation: Conversation, call: Message, tool: str) -> None:
+async def list_tools(conversation: ServerConversation, call: Message, tool: str) -> None:
     """Ask for the list in the way the call does. What comes of it or does not, this tool is known afterwards."""
     meta = {key: value for key, value in meta_of(call).items() if key != "progressToken"}
     params: dict[str, Any] = {"_meta": meta}
@@ -59,7 +59,7 @@ async def list_tools(conversation: Conversation, call: Message, tool: str) -> No
     conversation.tools.setdefault(tool, ())
 
 
-async def _page(conversation: Conversation, params: dict[str, Any]) -> bytes:
+async def _page(conversation: ServerConversation, params: dict[str, Any]) -> bytes:
     request = {"jsonrpc": "2.0", "id": _ID, "method": "tools/list", "params": params}
     response = await conversation.post(read_outgoing(rpc.encode(request)))
     results: list[bytes] = []

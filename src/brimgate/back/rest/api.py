@@ -11,6 +11,7 @@ from weakref import WeakSet
 import msgspec
 
 from brimgate.back.rest.credentials import (
+    AuthorizedSender,
     ClientCredentials,
     Credentials,
     FixedCredentials,
@@ -18,19 +19,19 @@ from brimgate.back.rest.credentials import (
     Resolved,
 )
 from brimgate.back.rest.errors import ApiError, Failures
-from brimgate.back.rest.live_list import Filling
-from brimgate.back.rest.model import Api, Paging, Setting, Tool
-from brimgate.back.rest.paging import Page, keys_of, walk_of
+from brimgate.back.rest.live_list import FetchedList
+from brimgate.back.rest.model import Api, ApiTool, Paging, Setting
+from brimgate.back.rest.paging import ApiPage, keys_of, walk_of
 from brimgate.back.rest.rates import Rates
 from brimgate.back.rest.request import Checker, Fixed, compose
 from brimgate.back.rest.response import Content, Misshapen, Opened, content, whole_number
-from brimgate.back.rest.sender import Caller, Exchange, Reply
+from brimgate.back.rest.sender import ApiReply, Sender
 from brimgate.back.rest.tool_declaration import LIMIT
 from brimgate.engine import jsontext
 from brimgate.errors import BadRequest, ConfigError, JsonRefused
 from brimgate.http.client import HttpClient, Origin
 
-__all__ = ["Answer", "ApiError", "RestApi"]
+__all__ = ["ApiAnswer", "ApiError", "RestApi"]
 
 _JSON: Final = "application/json"
 _TEXT: Final = re.compile(r"text/[a-z0-9.+-]{1,40}|application/csv")
@@ -42,10 +43,10 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ApiAnswer:
     body: bytes
     content_type: str = _JSON
-    filling: Filling | None = None
+    live_list: FetchedList | None = None
     """A list that goes on; its beginning is `body`."""
 
 
@@ -62,7 +63,7 @@ class RestApi:
         resolution.finish()
         self._origin, self._base_path = _place(api.name, url)
         self._checkers: dict[str, Checker] = {}
-        self._fillings: WeakSet[Filling] = WeakSet()
+        self._live_lists: WeakSet[FetchedList] = WeakSet()
         secrets = (*resolved.secrets, *_given_constants(api, resolution))
         self._failures = Failures(api.title, secrets, resolved.variables)
         self._client = HttpClient(self._origin)
@@ -73,7 +74,7 @@ class RestApi:
             max_waiting=api.max_waiting,
             max_wait_seconds=api.max_wait_seconds,
         )
-        exchange = Exchange(
+        exchange = Sender(
             self._client,
             rates,
             self._failures,
@@ -84,9 +85,9 @@ class RestApi:
         if api.auth.kind == "oauth_client_credentials":
             target = (self._base_path + api.auth.token_path).encode("ascii")
             self._credentials = ClientCredentials(exchange, self._failures, target, resolved.values)
-        self._caller = Caller(exchange, self._credentials, self._failures, api.message)
+        self._caller = AuthorizedSender(exchange, self._credentials, self._failures, api.message)
 
-    async def run(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
+    async def run(self, tool: str, arguments: Mapping[str, Any]) -> ApiAnswer:
         """BadRequest for arguments that are wrong, ApiError for whatever the API does."""
         declared = self.api.tools.get(tool)
         if declared is None:
@@ -100,8 +101,8 @@ class RestApi:
             return await self._list(declared, declared.paging, given, None if limit is None else int(limit))
         reply = await self._call(declared, given, {})
         if declared.answer.is_text:
-            return Answer(*self._text(declared, reply))
-        return Answer(await _worked(reply, lambda: self._shaped(declared, reply)[0].document))
+            return ApiAnswer(*self._text(declared, reply))
+        return ApiAnswer(await _worked(reply, lambda: self._shaped(declared, reply)[0].document))
 
     async def reach(self) -> None:
         """Whether somebody listens there; ApiError if not. Nothing is asked."""
@@ -116,19 +117,21 @@ class RestApi:
         transport.abort()
 
     async def close(self) -> None:
-        for filling in list(self._fillings):
-            filling.close()
+        for live_list in list(self._live_lists):
+            live_list.close()
         await self._credentials.close()
         await self._client.close()
 
-    async def _call(self, tool: Tool, given: Mapping[str, Any], paging: Mapping[str, str | int]) -> Reply:
+    async def _call(
+        self, tool: ApiTool, given: Mapping[str, Any], paging: Mapping[str, str | int]
+    ) -> ApiReply:
         request = compose(tool, self._base_path, self._fixed[tool.name], given, paging)
         return await self._caller.call(request)
 
-    def _broken(self, tool: Tool, what: str) -> ApiError:
+    def _broken(self, tool: ApiTool, what: str) -> ApiError:
         return self._failures.broken(what, may_run=not tool.only_reads)
 
-    def _shaped(self, tool: Tool, reply: Reply) -> tuple[Content, Opened]:
+    def _shaped(self, tool: ApiTool, reply: ApiReply) -> tuple[Content, Opened]:
         if "html" in reply.content_type:
             raise self._broken(tool, "it is a web page, not JSON")
         try:
@@ -139,7 +142,7 @@ class RestApi:
         except (JsonRefused, msgspec.MsgspecError):
             raise self._broken(tool, "it is not strict JSON") from None
 
-    def _text(self, tool: Tool, reply: Reply) -> tuple[bytes, str]:
+    def _text(self, tool: ApiTool, reply: ApiReply) -> tuple[bytes, str]:
         kind = reply.content_type.partition(";")[0].strip()
         if not _TEXT.fullmatch(kind) or "html" in kind:
             raise self._broken(tool, "it is not the text it was declared to be")
@@ -147,10 +150,12 @@ class RestApi:
             raise self._broken(tool, "it is not UTF-8")
         return reply.body, f"{kind}; charset=utf-8"
 
-    async def _list(self, tool: Tool, paging: Paging, given: Mapping[str, Any], limit: int | None) -> Answer:
+    async def _list(
+        self, tool: ApiTool, paging: Paging, given: Mapping[str, Any], limit: int | None
+    ) -> ApiAnswer:
         first, cursors = list[Content](), set[str]()
 
-        async def ask(parameters: Mapping[str, str | int]) -> Page:
+        async def ask(parameters: Mapping[str, str | int]) -> ApiPage:
             reply = await self._call(tool, given, parameters)
             shaped, page = await _worked(reply, lambda: self._read_page(tool, paging, reply))
             if not first:
@@ -164,7 +169,7 @@ class RestApi:
         walk = walk_of(paging, ask)
         items = await walk.next(paging.size if limit is None else limit)
         overlap = 1 if paging.style == "offset" and paging.key else 0
-        filling = Filling(
+        live_list = FetchedList(
             first[0],
             items,
             walk,
@@ -172,27 +177,27 @@ class RestApi:
             page_size=paging.size - overlap,
             max_bytes=self.api.max_answer_bytes,
         )
-        if filling.is_complete:
-            return Answer(filling.data)
-        self._fillings.add(filling)
-        return Answer(filling.data, filling=filling)
+        if live_list.is_complete:
+            return ApiAnswer(live_list.data)
+        self._live_lists.add(live_list)
+        return ApiAnswer(live_list.data, live_list=live_list)
 
-    def _read_page(self, tool: Tool, paging: Paging, reply: Reply) -> tuple[Content, Page]:
+    def _read_page(self, tool: ApiTool, paging: Paging, reply: ApiReply) -> tuple[Content, ApiPage]:
         shaped, opened = self._shaped(tool, reply)
         try:
             keys = keys_of(paging, shaped.items)
             total = whole_number(opened, paging.total) if paging.total else None
-            return shaped, Page(shaped.items, keys, total, _cursor(opened, paging.next))
+            return shaped, ApiPage(shaped.items, keys, total, _cursor(opened, paging.next))
         except Misshapen as error:
             raise self._broken(tool, str(error)) from None
 
 
-async def _worked(reply: Reply, work: Callable[[], _T]) -> _T:
+async def _worked(reply: ApiReply, work: Callable[[], _T]) -> _T:
     """In a thread if it takes longer than the event loop should wait."""
     return work() if len(reply.body) <= _THREAD_BYTES else await asyncio.to_thread(work)
 
 
-def _settled(tool: Tool, resolution: Resolution) -> Fixed:
+def _settled(tool: ApiTool, resolution: Resolution) -> Fixed:
     return {
         where: {
             name: look_up(one, f"tools.{tool.name}.fixed.{where}.{name}") if isinstance(one, Setting) else one

@@ -12,10 +12,14 @@ import msgspec
 
 from brimgate.back.rest.errors import Failures
 from brimgate.back.rest.model import Auth, Setting
-from brimgate.back.rest.sender import Exchange, Request
+from brimgate.back.rest.response import Misshapen, Opened
+from brimgate.back.rest.sender import ApiReply, ApiRequest, Sender
 from brimgate.back.rest.tool_declaration import HEADER, OUR_HEADERS
+from brimgate.engine import jsontext
 from brimgate.errors import OperatorError
 from brimgate.http.client import Headers
+
+_REFUSALS: Final = (401, 403)
 
 
 class Resolution:
@@ -134,9 +138,7 @@ class FixedCredentials:
 class ClientCredentials:
     """OAuth 2.0, RFC 6749 section 4.4: one token for all, fetched once however many wait for it."""
 
-    def __init__(
-        self, exchange: Exchange, failures: Failures, target: bytes, told: Mapping[str, str]
-    ) -> None:
+    def __init__(self, exchange: Sender, failures: Failures, target: bytes, told: Mapping[str, str]) -> None:
         self._exchange, self._failures, self._target = exchange, failures, target
         self._form = urlencode({"grant_type": "client_credentials", **told}).encode()
         self._headers: Headers = []
@@ -172,7 +174,7 @@ class ClientCredentials:
 
     async def _fetch(self) -> Headers:
         # While there is no token, nothing of what a caller asked for has run.
-        request = Request(b"POST", self._target, [_FORM, _ACCEPT], self._form, may_run=False)
+        request = ApiRequest(b"POST", self._target, [_FORM, _ACCEPT], self._form, may_run=False)
         reply = await self._exchange.send(request, [])
         if reply.status in (400, 401, 403):
             raise self._failures.unauthorized(reply.status)
@@ -211,3 +213,29 @@ def _note(task: "asyncio.Task[Headers]") -> None:
     """Those who wait are told; if nobody does any more, the event loop need not complain."""
     if not task.cancelled():
         task.exception()
+
+
+class AuthorizedSender:
+    def __init__(self, exchange: Sender, credentials: Credentials, failures: Failures, message: str) -> None:
+        """`message`: where in the body of an error its message stands."""
+        self._exchange, self._credentials = exchange, credentials
+        self._failures, self._message = failures, message
+
+    async def call(self, request: ApiRequest) -> ApiReply:
+        headers = await self._credentials.headers()
+        reply = await self._exchange.send(request, headers)
+        if reply.status in _REFUSALS and self._credentials.renew(headers):
+            # It did not run: whoever refuses the caller has not begun.
+            reply = await self._exchange.send(request, await self._credentials.headers())
+        if 200 <= reply.status < 300:
+            return reply
+        raise self._failures.refused(reply.status, self._told(reply), may_run=request.may_run)
+
+    def _told(self, reply: ApiReply) -> str:
+        if not self._message or not 400 <= reply.status < 500:
+            return ""
+        try:
+            raw = Opened(reply.body).at(self._message)
+            return jsontext.string_value(raw) if raw is not None and raw.startswith(b'"') else ""
+        except (Misshapen, msgspec.MsgspecError):
+            return ""

@@ -3,12 +3,12 @@
 import asyncio
 from typing import Final, NamedTuple
 
-from brimgate.back.rest.paging import Walk
+from brimgate.back.rest.paging import PageWalk
 from brimgate.back.rest.response import Content
 from brimgate.engine import jsontext
 from brimgate.engine.document import pointer_step
 from brimgate.errors import BadRequest, UpstreamError
-from brimgate.hold.live_lists import Look
+from brimgate.hold.live_lists import ListState
 
 _MOST_REQUESTS: Final = 20
 """That one reading may cost."""
@@ -24,14 +24,14 @@ class _Held(NamedTuple):
     is_complete: bool
 
 
-class Filling:
+class FetchedList:
     """A JSON document whose list stands last in it. It grows at the end of the list; all before stays where it is."""
 
     def __init__(
         self,
         first: Content,
         items: list[bytes],
-        walk: Walk,
+        walk: PageWalk,
         *,
         limit: int | None,
         page_size: int,
@@ -68,10 +68,10 @@ class Filling:
     def is_total_known(self) -> bool:
         return self._held.is_complete or self._held.left is not None
 
-    def look(self) -> Look:
+    def state(self) -> ListState:
         held = self._held
         is_known = held.is_complete or held.left is not None
-        return Look(held.data, self._total_of(held), is_known, held.is_complete)
+        return ListState(held.data, self._total_of(held), is_known, held.is_complete)
 
     @property
     def held(self) -> int:

@@ -97,7 +97,7 @@ class Paging:
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class ApiTool:
     name: str
     title: str
     description: str
@@ -146,4 +146,4 @@ class Api:
     max_wait_seconds: float
     message: str
     """Where in the body of an error its message stands; empty if nowhere."""
-    tools: Mapping[str, Tool]
+    tools: Mapping[str, ApiTool]

@@ -17,7 +17,7 @@ _MOST_EMPTY: Final = 3
 """Pages in a row that lead nowhere; then there is nothing more to be had."""
 
 
-class Page(NamedTuple):
+class ApiPage(NamedTuple):
     items: list[bytes]
     keys: list[bytes]
     """What tells them apart; empty where nothing does."""
@@ -26,11 +26,11 @@ class Page(NamedTuple):
     """The next cursor."""
 
 
-Ask = Callable[[Mapping[str, str | int]], Awaitable[Page]]
+Ask = Callable[[Mapping[str, str | int]], Awaitable[ApiPage]]
 """With the API's own parameters of paging."""
 
 
-class Walk(Protocol):
+class PageWalk(Protocol):
     @property
     def is_over(self) -> bool: ...
 
@@ -44,7 +44,7 @@ class Walk(Protocol):
         ...
 
 
-def walk_of(paging: Paging, ask: Ask) -> Walk:
+def walk_of(paging: Paging, ask: Ask) -> PageWalk:
     return CursorWalk(paging, ask) if paging.style == "cursor" else OffsetWalk(paging, ask)
 
 
@@ -59,10 +59,10 @@ def keys_of(paging: Paging, items: list[bytes]) -> list[bytes]:
         raise Misshapen("an item holds a key twice") from None
 
 
-class Window(NamedTuple):
+class PageWindow(NamedTuple):
     start: int
     asked: int
-    page: Page
+    page: ApiPage
 
     @property
     def end(self) -> int:
@@ -106,25 +106,25 @@ class OffsetWalk:
             window, after = await self._behind_anchor(self._position, most + 1)
         return self._take(window, after)
 
-    async def _window(self, at: int, most: int) -> Window:
+    async def _window(self, at: int, most: int) -> PageWindow:
         paging, size = self._paging, self._paging.size
         if paging.style == "page":
             number = at // self._size
             page = await self._ask_api({paging.limit: size, paging.at: paging.first + number})
             if self._position < 0 and 0 < len(page.items) < min(size, page.total or 0):
                 self._size = len(page.items)
-            return Window(number * self._size, self._size, page)
+            return PageWindow(number * self._size, self._size, page)
         asked = min(most, size)
-        return Window(at, asked, await self._ask_api({paging.limit: asked, paging.at: at}))
+        return PageWindow(at, asked, await self._ask_api({paging.limit: asked, paging.at: at}))
 
-    async def _counted_page(self) -> Window:
+    async def _counted_page(self) -> PageWindow:
         """Without keys only the count of pages tells where we are: one may hold fewer items than it was asked for."""
         paging = self._paging
         page = await self._ask_api({paging.limit: paging.size, paging.at: paging.first + self._pages})
         self._pages += 1
-        return Window(self._position + 1, paging.size, page)
+        return PageWindow(self._position + 1, paging.size, page)
 
-    async def _next_number(self, most: int) -> tuple[Window, int]:
+    async def _next_number(self, most: int) -> tuple[PageWindow, int]:
         """Pages by number cannot overlap: only where the number of all changed, the last one is looked at again."""
         window = await self._window(self._position + 1, most)
         is_known = any(key in self._order for key in window.page.keys)
@@ -132,7 +132,7 @@ class OffsetWalk:
             return window, 0
         return await self._behind_anchor(window.start if is_known else self._position, most)
 
-    async def _behind_anchor(self, at: int, most: int) -> tuple[Window, int]:
+    async def _behind_anchor(self, at: int, most: int) -> tuple[PageWindow, int]:
         """A window with what follows the anchor, and where in it that begins."""
         tried: set[int] = set()
         while True:
@@ -161,7 +161,7 @@ class OffsetWalk:
         back = max(self._paging.size - 1, -growth)
         return 0 if len(tried) > _MOST_SEEKS else max(at - back, 0)
 
-    def _take(self, window: Window, after: int) -> list[bytes]:
+    def _take(self, window: PageWindow, after: int) -> list[bytes]:
         page = window.page
         fresh = page.items[after:]
         if page.keys:

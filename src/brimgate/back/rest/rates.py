@@ -36,7 +36,7 @@ class Ticket:
         return self.answered if self.answered is not None else min(now, arrived)
 
 
-class Window:
+class RateWindow:
     def __init__(self, limit: RateLimit) -> None:
         self.limit = limit
         self._tickets: list[Ticket] = []
@@ -59,7 +59,7 @@ class Window:
 class _Waiter:
     __slots__ = ("future", "windows")
 
-    def __init__(self, windows: tuple[Window, ...]) -> None:
+    def __init__(self, windows: tuple[RateWindow, ...]) -> None:
         self.windows = windows
         self.future: asyncio.Future[Ticket] = asyncio.get_running_loop().create_future()
 
@@ -71,7 +71,7 @@ class Line:
         self._waiting: list[_Waiter] = []
         self._timer: asyncio.TimerHandle | None = None
 
-    def wait_for(self, windows: tuple[Window, ...], now: float) -> float:
+    def wait_for(self, windows: tuple[RateWindow, ...], now: float) -> float:
         """How long the next one would wait, in seconds."""
         ends = [now]
         for window in windows:
@@ -79,7 +79,7 @@ class Line:
             ends.append(window.free_at(now, ahead))
         return max(ends) - now
 
-    async def enter(self, windows: tuple[Window, ...]) -> Ticket:
+    async def enter(self, windows: tuple[RateWindow, ...]) -> Ticket:
         waiter = _Waiter(windows)
         self._waiting.append(waiter)
         self._admit()
@@ -126,7 +126,7 @@ class Line:
 
 
 _lines: Final[WeakValueDictionary[Key, Line]] = WeakValueDictionary()
-_windows: Final[WeakValueDictionary[Key, Window]] = WeakValueDictionary()
+_windows: Final[WeakValueDictionary[Key, RateWindow]] = WeakValueDictionary()
 """Shared by all in this process who talk to one address, or with one account."""
 
 
@@ -196,6 +196,6 @@ class Rates:
         return seconds <= self._max_wait_seconds
 
 
-def _shared(limit: RateLimit, address: str, account: str) -> Window:
+def _shared(limit: RateLimit, address: str, account: str) -> RateWindow:
     who = (address,) if limit.per == "address" else (address, account)
-    return _windows.setdefault((limit.per, str(limit.requests), str(limit.seconds), *who), Window(limit))
+    return _windows.setdefault((limit.per, str(limit.requests), str(limit.seconds), *who), RateWindow(limit))

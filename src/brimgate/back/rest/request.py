@@ -8,8 +8,8 @@ from urllib.parse import quote, unquote, urlencode
 import msgspec
 
 from brimgate.back.rest.errors import one_line
-from brimgate.back.rest.model import Parameter, Tool, Where
-from brimgate.back.rest.sender import Request
+from brimgate.back.rest.model import ApiTool, Parameter, Where
+from brimgate.back.rest.sender import ApiRequest
 from brimgate.back.rest.tool_declaration import refuse_to_fetch
 from brimgate.errors import BadRequest
 
@@ -29,8 +29,8 @@ Pairs = list[tuple[str, str]]
 
 
 def compose(
-    tool: Tool, base_path: str, fixed: Fixed, arguments: Mapping[str, Any], paging: Mapping[str, str | int]
-) -> Request:
+    tool: ApiTool, base_path: str, fixed: Fixed, arguments: Mapping[str, Any], paging: Mapping[str, str | int]
+) -> ApiRequest:
     """`fixed`: with what stands in the environment. BadRequest for a value that cannot be sent."""
     for key, value in arguments.items():
         if not _is_text(value):
@@ -53,10 +53,12 @@ def compose(
     if tool.method not in ("GET", "DELETE") or any(one.where == "body" for one, _ in given):
         body, kind = _body(tool, fixed, given)
         headers.append((b"content-type", kind))
-    return Request(tool.method.encode(), target.encode("ascii"), headers, body, may_run=not tool.only_reads)
+    return ApiRequest(
+        tool.method.encode(), target.encode("ascii"), headers, body, may_run=not tool.only_reads
+    )
 
 
-def target_of(base_path: str, tool: Tool, arguments: Mapping[str, Any]) -> str:
+def target_of(base_path: str, tool: ApiTool, arguments: Mapping[str, Any]) -> str:
     """The path, every parameter as one segment."""
     path = tool.path
     for key, one in tool.parameters.items():
@@ -121,7 +123,7 @@ def _header(key: str, text: str) -> bytes:
     return text.strip().encode("latin-1")
 
 
-def _body(tool: Tool, fixed: Fixed, given: list[tuple[Parameter, Any]]) -> tuple[bytes, bytes]:
+def _body(tool: ApiTool, fixed: Fixed, given: list[tuple[Parameter, Any]]) -> tuple[bytes, bytes]:
     mine = [(one, value) for one, value in given if one.where == "body"]
     constants = fixed.get("body", {})
     if tool.body == "json":
@@ -149,7 +151,7 @@ _MOST_TOLD: Final = 3
 _MOST_CHARS: Final = 500
 
 
-def coerced(tool: Tool, texts: Mapping[str, str]) -> dict[str, Any]:
+def coerced(tool: ApiTool, texts: Mapping[str, str]) -> dict[str, Any]:
     """Arguments that came as text (of a URL), as the types that the tool declares; what is none of them stays text."""
     properties: Mapping[str, Any] = tool.input_schema["properties"]
     return {key: _coerce(text, properties.get(key, {})) for key, text in texts.items()}
@@ -174,7 +176,7 @@ def _coerce(text: str, schema: Mapping[str, Any]) -> Any:
 class Checker:
     """The arguments of one tool."""
 
-    def __init__(self, tool: Tool) -> None:
+    def __init__(self, tool: ApiTool) -> None:
         import jsonschema_rs  # 30 ms, and only for those who have an API
 
         self._tool = tool

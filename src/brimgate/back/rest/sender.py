@@ -3,13 +3,8 @@
 import asyncio
 from typing import Final, NamedTuple
 
-import msgspec
-
-from brimgate.back.rest.credentials import Credentials
 from brimgate.back.rest.errors import Failures
 from brimgate.back.rest.rates import NoRoom, Rates
-from brimgate.back.rest.response import Misshapen, Opened
-from brimgate.engine import jsontext
 from brimgate.errors import UpstreamError
 from brimgate.http.client import (
     CannotConnect,
@@ -26,7 +21,7 @@ _MOST_ERROR_BYTES: Final = 256 << 10
 _MOST_RETRY_SECONDS: Final = 86_400
 
 
-class Request(NamedTuple):
+class ApiRequest(NamedTuple):
     method: bytes
     target: bytes
     headers: Headers
@@ -35,7 +30,7 @@ class Request(NamedTuple):
     """Whether it changes something there, so that nobody should send it again who does not know that it did not run."""
 
 
-class Reply(NamedTuple):
+class ApiReply(NamedTuple):
     status: int
     content_type: str
     """In lower case."""
@@ -43,7 +38,7 @@ class Reply(NamedTuple):
     retry_after: float | None = None
 
 
-class Exchange:
+class Sender:
     def __init__(
         self,
         client: HttpClient,
@@ -56,7 +51,7 @@ class Exchange:
         self._client, self._rates, self._failures = client, rates, failures
         self._timeout_seconds, self._max_answer_bytes = timeout_seconds, max_answer_bytes
 
-    async def send(self, request: Request, credentials: Headers) -> Reply:
+    async def send(self, request: ApiRequest, credentials: Headers) -> ApiReply:
         """Whatever the API answers; one 429 is waited out, for it says that the request did not run."""
         reply = await self._once(request, credentials)
         if reply.status != 429:
@@ -69,7 +64,7 @@ class Exchange:
             raise self._failures.limited(self._rates.hold(reply.retry_after), is_ours=False)
         return reply
 
-    async def _once(self, request: Request, credentials: Headers) -> Reply:
+    async def _once(self, request: ApiRequest, credentials: Headers) -> ApiReply:
         may_run = request.may_run
         try:
             async with self._rates.place(), asyncio.timeout(self._timeout_seconds):
@@ -92,15 +87,15 @@ class Exchange:
         except UpstreamError:
             raise self._failures.broken("it is no HTTP that can be trusted", may_run=may_run) from None
 
-    async def _read(self, response: Response) -> Reply:
+    async def _read(self, response: Response) -> ApiReply:
         is_success = 200 <= response.status < 300
         kind = response.header(b"content-type").decode("latin-1").lower()
         if response.header(b"content-encoding").strip().lower() not in (b"", b"identity"):
             response.abort()
             raise BadCoding
         if not is_success:
-            return Reply(response.status, kind, await self._beginning(response), _retry_after(response))
-        return Reply(response.status, kind, await response.read(self._max_answer_bytes))
+            return ApiReply(response.status, kind, await self._beginning(response), _retry_after(response))
+        return ApiReply(response.status, kind, await response.read(self._max_answer_bytes))
 
     async def _beginning(self, response: Response) -> bytes:
         """What has too much to say of its failure is not heard."""
@@ -130,34 +125,3 @@ def _retry_after(response: Response) -> float | None:
         return min(max((when - datetime.now(UTC)).total_seconds(), 0.0), _MOST_RETRY_SECONDS)
     except (ValueError, TypeError, OverflowError):
         return None
-
-
-_REFUSALS: Final = (401, 403)
-
-
-class Caller:
-    def __init__(
-        self, exchange: Exchange, credentials: Credentials, failures: Failures, message: str
-    ) -> None:
-        """`message`: where in the body of an error its message stands."""
-        self._exchange, self._credentials = exchange, credentials
-        self._failures, self._message = failures, message
-
-    async def call(self, request: Request) -> Reply:
-        headers = await self._credentials.headers()
-        reply = await self._exchange.send(request, headers)
-        if reply.status in _REFUSALS and self._credentials.renew(headers):
-            # It did not run: whoever refuses the caller has not begun.
-            reply = await self._exchange.send(request, await self._credentials.headers())
-        if 200 <= reply.status < 300:
-            return reply
-        raise self._failures.refused(reply.status, self._told(reply), may_run=request.may_run)
-
-    def _told(self, reply: Reply) -> str:
-        if not self._message or not 400 <= reply.status < 500:
-            return ""
-        try:
-            raw = Opened(reply.body).at(self._message)
-            return jsontext.string_value(raw) if raw is not None and raw.startswith(b'"') else ""
-        except (Misshapen, msgspec.MsgspecError):
-            return ""

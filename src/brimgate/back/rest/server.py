@@ -12,10 +12,10 @@ import msgspec
 from brimgate import __version__
 from brimgate.back.channel import Line, Listener
 from brimgate.errors import ClientError, OperatorError, UpstreamError
-from brimgate.hold.live_lists import EVERYTHING, HANDED_OVER, Filled, Handover
+from brimgate.hold.live_lists import EVERYTHING, TICKET, ClaimTickets, WholeList
 
 if TYPE_CHECKING:
-    from brimgate.back.rest.api import Answer, RestApi
+    from brimgate.back.rest.api import ApiAnswer, RestApi
 
 try:
     import mcp_types as types
@@ -39,11 +39,11 @@ class RestServer:
     """Begins as many conversations about one API as it is asked for."""
 
     def __init__(
-        self, name: str, api: "RestApi", handover: Handover | None, on_end: Ending | None = None
+        self, name: str, api: "RestApi", tickets: ClaimTickets | None, on_end: Ending | None = None
     ) -> None:
         """`handover`: takes lists that go on upstream, for those who read page by page; without it they come whole.
         `on_end`: what is done when a conversation has ended."""
-        self._name, self._api, self._handover, self._on_end = name, api, handover, on_end
+        self._name, self._api, self._tickets, self._on_end = name, api, tickets, on_end
 
     async def connect(self, listener: Listener) -> "RestChannel":
         server: Server[dict[str, Any]] = Server(
@@ -81,15 +81,15 @@ class RestServer:
             _log.exception("the call of %s failed", params.name)
             raise MCPError(_INTERNAL_ERROR, "Brimgate failed on this call; its log says why") from None
 
-    async def _told(self, answer: "Answer") -> types.CallToolResult:
-        filling, body = answer.filling, answer.body
-        if self._handover is not None and (filling is not None or len(body) > _SMALL_BYTES):
+    async def _told(self, answer: "ApiAnswer") -> types.CallToolResult:
+        live_list, body = answer.live_list, answer.body
+        if self._tickets is not None and (live_list is not None or len(body) > _SMALL_BYTES):
             # It does not travel through JSON-RPC: whoever takes it over reads it where it is.
-            token = self._handover.give(filling or Filled(body))
-            return types.CallToolResult(content=[_text("")], _meta={HANDED_OVER: token})
-        if filling is not None:
-            await filling.reach(EVERYTHING)
-            body = filling.data
+            token = self._tickets.give(live_list or WholeList(body))
+            return types.CallToolResult(content=[_text("")], _meta={TICKET: token})
+        if live_list is not None:
+            await live_list.reach(EVERYTHING)
+            body = live_list.data
         return types.CallToolResult(content=[_text(body.decode("utf-8", "replace"))])
 
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal, cast
 
-from brimgate.back.rest.declaration import Section
-from brimgate.back.rest.model import Constant, Paging, Parameter, Shape, Style, Table, Tool, Where
+from brimgate.back.rest.model import ApiTool, Constant, Paging, Parameter, Shape, Style, Table, Where
+from brimgate.back.rest.section import Section
 from brimgate.config.tree import shown
 
 TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -35,7 +35,7 @@ OUR_HEADERS: Final = frozenset(
 )
 
 
-def read_tool(name: str, section: Section) -> Tool:
+def read_tool(name: str, section: Section) -> ApiTool:
     method = section.choice("method", _METHODS, "GET")
     path = _path(section, "path", section.text("path", pattern=PATH))
     parameters = {
@@ -43,7 +43,7 @@ def read_tool(name: str, section: Section) -> Tool:
     }
     answer = _answer(section.section("answer"))
     paging = _paging(section.section("paging"), answer)
-    tool = Tool(
+    tool = ApiTool(
         name=name,
         title=section.text("title", ""),
         description=section.text("description", ""),
@@ -230,7 +230,7 @@ def _input_schema(parameters: Mapping[str, Parameter], paging: Paging | None) ->
     return schema | {"required": required} if required else schema
 
 
-def _check(tool: Tool, section: Section) -> None:
+def _check(tool: ApiTool, section: Section) -> None:
     """What no key can know alone."""
     for name in names_in(tool.path):
         if name not in tool.parameters:
@@ -253,7 +253,7 @@ def _check(tool: Tool, section: Section) -> None:
     _refuse_same_names(tool, section)
 
 
-def _refuse_same_names(tool: Tool, section: Section) -> None:
+def _refuse_same_names(tool: ApiTool, section: Section) -> None:
     taken = [
         (one.where, one.name.lower() if one.where == "header" else one.name)
         for one in tool.parameters.values()

@@ -10,12 +10,12 @@ from typing import Any, Final
 
 import msgspec
 
-from brimgate.cli.calls.pack_text import Speaker
+from brimgate.cli.calls.pack_text import ShellFormatter
 from brimgate.cli.output import complain, for_terminal, printable, write_json, write_text
 from brimgate.engine import decision, jsontext
-from brimgate.engine.document import Source
+from brimgate.engine.document import Document
 from brimgate.engine.policy import Policy
-from brimgate.engine.replies.formatted import VIEW, word_all
+from brimgate.engine.replies.formatted import VIEW, format_all
 from brimgate.errors import JsonRefused, OperatorError
 from brimgate.packs.formatter import failure_of
 from brimgate.packs.pack import Pack
@@ -26,7 +26,7 @@ _decode: Final = msgspec.json.Decoder().decode
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ToolAnswer:
     document: bytes
     """A text, or JSON."""
     is_error: bool = False
@@ -40,10 +40,10 @@ class Answer:
             return msgspec.json.encode(self.document.decode("utf-8", "replace"))
 
 
-def read_answer(result: bytes) -> Answer:
+def read_answer(result: bytes) -> ToolAnswer:
     members = open_object(result)
     if members is None:
-        return Answer(bytes(result))
+        return ToolAnswer(bytes(result))
     is_error = bytes(members.get("isError", b"")) == b"true"
     structured = bytes(members.get("structuredContent", b"null"))
     blocks = open_list(members.get("content", b"[]")) or []
@@ -51,13 +51,13 @@ def read_answer(result: bytes) -> Answer:
     inner = _unwrapped(structured)
     is_same = structured == b"null" or inner[:1] == b'"' or (bool(texts) and is_json(texts[0]))
     if len(texts) == len(blocks) == 1 and is_same:
-        return Answer(texts[0], is_error)
+        return ToolAnswer(texts[0], is_error)
     if structured != b"null":
         # Servers put the same into texts, often several, for clients that know nothing else.
-        return Answer(inner, is_error)
+        return ToolAnswer(inner, is_error)
     if len(texts) == len(blocks):
-        return Answer(_several(texts), is_error)
-    return Answer(close_list([bytes(block) for block in blocks]), is_error)
+        return ToolAnswer(_several(texts), is_error)
+    return ToolAnswer(close_list([bytes(block) for block in blocks]), is_error)
 
 
 def _text_of_block(raw: Json) -> bytes | None:
@@ -119,9 +119,9 @@ def present(called: Called, options: argparse.Namespace) -> int:
     return 0 if failure is None else 1
 
 
-def _failure(called: Called, answer: Answer) -> bytes | None:
+def _failure(called: Called, answer: ToolAnswer) -> bytes | None:
     """What the answer tells of a failure; also one that comes as a success, to those who know the system."""
-    if answer.is_error or called.pack is None or not Source(answer.document).is_json:
+    if answer.is_error or called.pack is None or not Document(answer.document).is_json:
         return answer.document if answer.is_error else None
     told = failure_of(called.pack, answer.document)
     return told.encode("utf-8", "replace") if told else None
@@ -156,28 +156,30 @@ class _Shown:
 
 
 def _shown(called: Called, document: bytes) -> _Shown:
-    policy, source = called.policy, Source(document)
+    policy, source = called.policy, Document(document)
     budget = decision.budget_for(source, policy)
-    speaker = None
+    shell_formatter = None
     if called.pack is not None and called.pack.tool(called.tool).formatter is not None:
-        speaker = Speaker(called.pack, called.tool, called.arguments, called.wrapper_log)
+        shell_formatter = ShellFormatter(called.pack, called.tool, called.arguments, called.wrapper_log)
     shown = (
-        (speaker and _worded(source, speaker, budget, policy))
+        (shell_formatter and _formatted(source, shell_formatter, budget, policy))
         or _best(source, budget, policy)
-        or _bounded(called, document, speaker)
+        or _bounded(called, document, shell_formatter)
     )
-    if speaker and shown.is_view:
-        return replace(shown, is_shortened=speaker.remember(shown.text))
+    if shell_formatter and shown.is_view:
+        return replace(shown, is_shortened=shell_formatter.remember(shown.text))
     return shown
 
 
-def _worded(source: Source, speaker: Speaker, budget: int, policy: Policy) -> _Shown | None:
+def _formatted(
+    source: Document, shell_formatter: ShellFormatter, budget: int, policy: Policy
+) -> _Shown | None:
     """All of it in the words of the pack, if that fits."""
-    worded = word_all(source, speaker.wording, budget, policy)
-    return worded and _Shown(worded.text, is_view=True)
+    formatted = format_all(source, shell_formatter.answer_format, budget, policy)
+    return formatted and _Shown(formatted.text, is_view=True)
 
 
-def _best(source: Source, budget: int, policy: Policy) -> _Shown | None:
+def _best(source: Document, budget: int, policy: Policy) -> _Shown | None:
     """All of it, in the form that takes the fewest tokens, if that fits."""
     if decision.measure(source, budget, policy) > budget * decision.BEST_SAVING:
         return None
@@ -191,23 +193,28 @@ def _best(source: Source, budget: int, policy: Policy) -> _Shown | None:
     return _Shown(text) if fits else None
 
 
-def _bounded(called: Called, document: bytes, speaker: Speaker | None) -> _Shown:
+def _bounded(called: Called, document: bytes, shell_formatter: ShellFormatter | None) -> _Shown:
     """A first page, and the cursor under which `brimgate read` goes on."""
     # Half of the engine, and most answers fit without it.
     from brimgate.cli.engine_options import call_binding, make_protection
     from brimgate.engine.cursor import KeyRing
     from brimgate.hold.protection import Protection
-    from brimgate.hold.stores import MemoryStore
+    from brimgate.hold.stores.memory import MemoryStore
 
-    binding, wording = call_binding(called.pack, called.tool), speaker and speaker.wording
+    binding, answer_format = (
+        call_binding(called.pack, called.tool),
+        shell_formatter and shell_formatter.answer_format,
+    )
     policy = _with_rules_of_pack(called)
     try:
-        reply = make_protection(policy, called.ttl_seconds).protect(document, binding, time.time(), wording)
+        reply = make_protection(policy, called.ttl_seconds).protect(
+            document, binding, time.time(), answer_format
+        )
     except OperatorError as error:
         # The tool has been called, and may have done something: a first page is better than nothing.
         complain(f"{error}; the rest of the answer is not kept, and its cursor leads nowhere")
         nowhere = Protection(policy, KeyRing(secrets.token_bytes(32)), MemoryStore())
-        reply = nowhere.protect(document, binding, time.time(), wording)
+        reply = nowhere.protect(document, binding, time.time(), answer_format)
     if reply is None:
         return _Shown(document.decode("utf-8", "surrogateescape"))
     return _Shown(reply.text, is_view=reply.record.get("format") == VIEW)

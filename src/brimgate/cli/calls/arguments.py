@@ -26,8 +26,8 @@ from brimgate.cli.calls.schema import (
     usable,
     wanted,
 )
-from brimgate.cli.calls.values import UNFIT, convert, encode, read_json, short
-from brimgate.cli.output import printable
+from brimgate.cli.calls.values import UNFIT, convert, encode, read_json
+from brimgate.cli.output import printable, short
 from brimgate.errors import BadRequest
 
 _MAX_COMPLAINTS: Final = 5

@@ -13,7 +13,7 @@ from brimgate.platform import STOP_SIGNALS, EarlySignals
 from brimgate.watch.log import LEVELS, Log
 
 if TYPE_CHECKING:
-    from brimgate.app.client import Caller
+    from brimgate.app.client import McpClient
     from brimgate.cli.calls.progress import Patience
 
 _GRACE_SECONDS: Final = 2.0
@@ -22,7 +22,7 @@ _HASTY_GRACE_SECONDS: Final = 0.3
 _CLOSING_SECONDS: Final = 0.01
 
 T = TypeVar("T")
-Talk = Callable[["Caller", "Patience"], Awaitable[T]]
+Talk = Callable[["McpClient", "Patience"], Awaitable[T]]
 
 
 def converse(
@@ -44,12 +44,12 @@ def converse(
     try:
         import asyncio
 
-        from brimgate.app.client import Caller
+        from brimgate.app.client import McpClient
         from brimgate.app.connect import connector
 
         max_bytes = target.config.max_result_bytes
         connect = connector(target.name, one, max_bytes, started=process)
-        caller = Caller(target.name, connect, max_bytes=max_bytes, on_chatter=_chatter(log, target.name))
+        caller = McpClient(target.name, connect, max_bytes=max_bytes, on_chatter=_chatter(log, target.name))
         prepare()
         return asyncio.run(_speak(caller, talk, show, options.timeout, early))
     finally:
@@ -57,7 +57,7 @@ def converse(
 
 
 async def _speak(
-    caller: "Caller", talk: "Talk[T]", show: Callable[[T], int], seconds: float, early: EarlySignals
+    caller: "McpClient", talk: "Talk[T]", show: Callable[[T], int], seconds: float, early: EarlySignals
 ) -> int:
     import asyncio
 
@@ -77,7 +77,7 @@ async def _speak(
         raise
 
 
-async def _in_time(caller: "Caller", talk: "Talk[T]", seconds: float) -> T:
+async def _in_time(caller: "McpClient", talk: "Talk[T]", seconds: float) -> T:
     """What came of the talk; if it is cut short, by a signal or by the clock, the server is told and ended first."""
     import asyncio
 

@@ -7,14 +7,14 @@ from typing import Any
 
 from brimgate.cli.output import complain, printable
 from brimgate.errors import BadRequest, OperatorError
-from brimgate.packs.formatter import Trouble, write
+from brimgate.packs.formatter import Trouble, format_document
 from brimgate.packs.pack import Pack, Scene
 from brimgate.packs.short_ids import ReferenceBook, ids_in, shortener
 from brimgate.platform import state_dir
 from brimgate.watch.log import NAME, note_failure
 
 
-class Speaker:
+class ShellFormatter:
     """Words the answers of one tool, and remembers the ids that it wrote short."""
 
     def __init__(
@@ -28,7 +28,7 @@ class Speaker:
         self._troubles: set[str] = set()
         self._now = datetime.now(UTC)
 
-    def wording(self, document: bytes, first: int, total: int | None) -> str | None:
+    def answer_format(self, document: bytes, first: int, total: int | None) -> str | None:
         shorten = shortener((*ids_in(document), *self._book.ids))
 
         def note_and_shorten(whole: str) -> str:
@@ -38,7 +38,7 @@ class Speaker:
             return short
 
         scene = Scene(self._arguments, self._now, note_and_shorten, first, total)
-        return write(self._pack, self._tool, document, scene, self._note)
+        return format_document(self._pack, self._tool, document, scene, self._note)
 
     def remember(self, shown: str) -> bool:
         """The ids of the text that is shown, for the next command; whether there are any. That they cannot be kept costs

@@ -11,14 +11,14 @@ from brimgate.cli.output import printable
 if TYPE_CHECKING:
     import asyncio
 
-    from brimgate.app.client import Caller, Progress
+    from brimgate.app.client import McpClient, ProgressNote
 
 
 class Patience:
     """A line on stderr while something takes longer than a second; nothing where nobody would see it."""
 
     def __init__(
-        self, loop: "asyncio.AbstractEventLoop", caller: "Caller", more_time: Callable[[], None]
+        self, loop: "asyncio.AbstractEventLoop", caller: "McpClient", more_time: Callable[[], None]
     ) -> None:
         """`more_time` sets the clock of the whole conversation back, for those who make many calls."""
         self._loop, self._caller, self.more_time = loop, caller, more_time
@@ -42,7 +42,7 @@ class Patience:
             self._timer.cancel()
         self._erase()
 
-    def note(self, progress: "Progress") -> None:
+    def note(self, progress: "ProgressNote") -> None:
         """What the server says of how far it is."""
         done = "" if progress.progress is None else f"{progress.progress:g}"
         of = f"/{progress.total:g}" if done and progress.total else ""

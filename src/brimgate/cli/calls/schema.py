@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final, cast
 
-from brimgate.cli.calls.values import short
+from brimgate.cli.output import short
 
 Schema = dict[str, Any]
 _MAX_HOPS: Final = 20

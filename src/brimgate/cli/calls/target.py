@@ -16,15 +16,14 @@ from urllib.parse import urlsplit
 
 from brimgate.cli.gateway import config_path
 from brimgate.cli.output import complain, printable
-from brimgate.config import Config, load
-from brimgate.config.declarations import Upstream
-from brimgate.config.sources import unreachable
+from brimgate.config.declarations import Config, Upstream
+from brimgate.config.sources import load, unreachable
 from brimgate.errors import BadRequest, OperatorError
 from brimgate.platform import make_private_dir, state_dir, write_private
 from brimgate.watch.log import LEVELS
 
 if TYPE_CHECKING:
-    from brimgate.app.client import Tool
+    from brimgate.app.client import ListedTool
     from brimgate.packs.pack import Pack
 
 _TIMEOUT_SECONDS: Final = 60.0
@@ -165,7 +164,7 @@ def _value_of(header: str, found: "re.Match[str]") -> str:
     return value
 
 
-def find(tools: "Sequence[Tool]", name: str) -> "Tool":
+def find(tools: "Sequence[ListedTool]", name: str) -> "ListedTool":
     for tool in tools:
         if tool.name == name:
             return tool
@@ -174,13 +173,13 @@ def find(tools: "Sequence[Tool]", name: str) -> "Tool":
     raise BadRequest(printable(f"there is no tool {name[:60]}{hint} (`brimgate tools` lists them)"))
 
 
-def remember(target: Target, tools: "Sequence[Tool]") -> None:
+def remember(target: Target, tools: "Sequence[ListedTool]") -> None:
     """For the shell, which completes them."""
     if target.given:
         remember_catalog(target.given, b"[" + b",".join(tool.raw for tool in tools) + b"]")
 
 
-def pack_of(given: str | None, target: Target, tools: "Sequence[Tool]") -> "Pack | None":
+def pack_of(given: str | None, target: Target, tools: "Sequence[ListedTool]") -> "Pack | None":
     """What is known of the server's system: by the command line, by the configuration, or by its tools."""
     from brimgate.packs.discovery import NO_PACK, load_pack
 
@@ -190,13 +189,13 @@ def pack_of(given: str | None, target: Target, tools: "Sequence[Tool]") -> "Pack
     return load_pack(named) if named else recognised(tools)
 
 
-def recognised(tools: "Sequence[Tool]") -> "Pack | None":
+def recognised(tools: "Sequence[ListedTool]") -> "Pack | None":
     from brimgate.packs.discovery import pack_for
 
     return pack_for((tool.name for tool in tools), lambda error: complain(printable(str(error))))
 
 
-def is_destructive(tool: "Tool", pack: "Pack | None") -> bool:
+def is_destructive(tool: "ListedTool", pack: "Pack | None") -> bool:
     """By its own word, or by that of those who know its system."""
     return tool.is_destructive or (pack is not None and pack.tool(tool.name).is_destructive)
 

@@ -7,13 +7,8 @@ from typing import Any, Final
 import msgspec
 
 from brimgate.cli.calls.schema import Schema, alternatives, choices_of, kind_of
-from brimgate.cli.output import printable
+from brimgate.cli.output import short
 from brimgate.errors import BadRequest
-
-
-def short(text: str, most: int = 60) -> str:
-    return printable(text if len(text) <= most else f"{text[:most]}…")
-
 
 NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _MAX_DIGITS: Final = 4_000

@@ -13,14 +13,14 @@ from brimgate.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ColumnStep:
     """One step down: a key or a list position. `nullable`: null in the rows whose cells below it are all empty."""
 
     key: str | int
     nullable: bool = False
 
 
-Path = tuple[Step, ...]
+Path = tuple[ColumnStep, ...]
 
 _PLAIN: Final = re.compile(r"[^\s\d\x00-\x1f.\[\]\"=:|+?{}<>,-][^.\[\]\"=:|+?{}\x00-\x1f]*")
 _PART: Final = re.compile(
@@ -48,13 +48,13 @@ def _name(key: str) -> str:
 
 def read_path(text: str, at: int) -> tuple[Path, int]:
     """The path that starts at `at`, and where it ends."""
-    steps: list[Step] = []
+    steps: list[ColumnStep] = []
     while found := _PART.match(text, at):
         if steps and found[3] is not None and text[at] != ".":
             break
         nullable = bool(found[2] or found[4])
         key = int(found[1]) if found[1] is not None else _key(found[3])
-        steps.append(Step(key, nullable))
+        steps.append(ColumnStep(key, nullable))
         at = found.end()
     if not steps:
         raise InputError(f"expected a column name at {text[at : at + 20]!r}")
@@ -193,11 +193,11 @@ def _flatten(cells: Cells, path: Path, key: str | int) -> Iterator[Column]:
             else cells
         )
         if nested == {dict}:
-            inner = _inner_objects(present, (*path, Step(key, nullable)))
+            inner = _inner_objects(present, (*path, ColumnStep(key, nullable)))
         elif nested == {list} and not nullable:
-            inner = _inner_lists(present, (*path, Step(key)))
+            inner = _inner_lists(present, (*path, ColumnStep(key)))
     if inner is None or (nullable and not _has_witness(inner)):
-        yield Column((*path, Step(key)), cells)
+        yield Column((*path, ColumnStep(key)), cells)
         return
     for column in inner:
         if len(kinds) > 1:

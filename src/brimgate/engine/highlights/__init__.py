@@ -6,7 +6,7 @@ its place. Deterministic, and linear in the size of the answer.
 
 from dataclasses import replace
 
-from brimgate.engine.document import Source
+from brimgate.engine.document import Document
 from brimgate.engine.highlights.findings import Finding, sample, write_findings
 from brimgate.engine.highlights.odd_lines import alarm_lines, odd_lines
 from brimgate.engine.highlights.odd_rows import odd_rows
@@ -21,7 +21,7 @@ _LOOSE_KINDS = (TextKind.PROSE, TextKind.LISTING, TextKind.CSV)
 """Text that may be the output of a program: only its alarms are shown."""
 
 
-def find_highlights(source: Source, estimator: Estimator, budget: int) -> str:
+def find_highlights(source: Document, estimator: Estimator, budget: int) -> str:
     """A short list for the first reply, within `budget` tokens; empty when nothing stands out."""
     try:
         part = sample(source)
@@ -34,7 +34,7 @@ def find_highlights(source: Source, estimator: Estimator, budget: int) -> str:
     return write_findings(findings, unit, estimator, budget, part.note)
 
 
-def _find(source: Source) -> tuple[list[Finding], str]:
+def _find(source: Document) -> tuple[list[Finding], str]:
     rows = read_rows(source)
     if isinstance(rows, Rows):
         return odd_rows(rows), rows.unit

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from brimgate.engine.document import Source, Text
+from brimgate.engine.document import Document, PlainText
 from brimgate.engine.jsontext import Children
 from brimgate.engine.tokens.estimator import Estimator
 
@@ -69,7 +69,7 @@ _ALARM: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    source: Source
+    source: Document
     places: Sequence[int] | None = None
     """Where each item or line of the sample stands in the answer, from 0; None if it is the whole answer."""
     total: int = 0
@@ -79,7 +79,7 @@ class Sample:
         return "" if self.places is None else f"in a sample of {len(self.places):,} of {self.total:,}"
 
 
-def sample(source: Source) -> Sample:
+def sample(source: Document) -> Sample:
     if len(source.data) <= MAX_BYTES:
         return Sample(source)
     children = source.open(source.root) if source.is_json else None
@@ -88,14 +88,14 @@ def sample(source: Source) -> Sample:
     return _sample_lines(source)
 
 
-def _sample_items(source: Source, children: Children) -> Sample:
+def _sample_items(source: Document, children: Children) -> Sample:
     chosen = _choose(source.data, children.starts, children.ends)
     data = source.data
     raw = b"[" + b",".join(data[children.starts[at] : children.ends[at]] for at in chosen) + b"]"
-    return Sample(Source(raw), chosen, len(children))
+    return Sample(Document(raw), chosen, len(children))
 
 
-def _sample_lines(source: Source) -> Sample:
+def _sample_lines(source: Document) -> Sample:
     import numpy as np
 
     text = source.long_text
@@ -105,7 +105,7 @@ def _sample_lines(source: Source) -> Sample:
     ends: Any = np.append(newlines, len(source.data))
     chosen = _choose(source.data, starts, ends)
     raw = b"\n".join(source.data[starts[at] : ends[at]] for at in chosen)
-    return Sample(Text(raw), chosen, text.line_count)
+    return Sample(PlainText(raw), chosen, text.line_count)
 
 
 def _choose(data: bytes, starts: Sequence[int], ends: Sequence[int]) -> list[int]:

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from brimgate.engine import jsontext
-from brimgate.engine.document import Source
+from brimgate.engine.document import Document
 from brimgate.engine.textkind import TextKind
 
 _MAX_REPR_BYTES: Final = 200_000
@@ -30,7 +30,7 @@ class Rows:
     unit: str
 
 
-def read_rows(source: Source) -> Rows | list[str] | None:
+def read_rows(source: Document) -> Rows | list[str] | None:
     """Rows, or the strings of a list of strings, or None when it holds neither."""
     if source.is_json:
         return _of_values(_decode(source.data), "item") if source.head(source.root) == b"[" else None

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from brimgate.engine import decision
 from brimgate.engine.decision import surely_fits
-from brimgate.engine.document import Focus, Position, Source
+from brimgate.engine.document import Document, Focus, Position
 from brimgate.engine.fit import fit
 from brimgate.engine.jsontext import Children
 from brimgate.engine.policy import Policy
@@ -18,7 +18,7 @@ VIEW: Final = "view"
 """What stands for the form in a record: it is none, as it cannot be read back."""
 _WORTH_TRYING: Final = 12
 """An answer this many times over the room fits in no words."""
-Wording = Callable[[bytes, int, int | None], str | None]
+AnswerFormat = Callable[[bytes, int, int | None], str | None]
 """Given a document, the number of its first item and how many items there are (None: all are given), the text; None if
 it cannot be said so. It never raises."""
 _CLEARLY: Final = 0.75
@@ -26,27 +26,27 @@ _NUMBER_HEADS: Final = frozenset(bytes((byte,)) for byte in b"-0123456789")
 
 
 @dataclass(frozen=True, slots=True)
-class Worded:
+class Formatted:
     text: str
     count: int = 0
     """Items shown, of so many, if it is about a list."""
     total: int = 0
 
 
-def word_all(source: Source, wording: Wording, room: int, policy: Policy) -> Worded | None:
+def format_all(source: Document, answer_format: AnswerFormat, room: int, policy: Policy) -> Formatted | None:
     """The whole answer, if that fits."""
     if not source.is_json or policy.estimator.table(source.data) > room * _WORTH_TRYING:
         return None
-    text = wording(source.data, 0, None)
+    text = answer_format(source.data, 0, None)
     if text is None:
         return None
     if not _fits(text, source, room, policy):
         return None
     count = _count(source)
-    return Worded(text, count, count)
+    return Formatted(text, count, count)
 
 
-def _fits(text: str, source: Source, room: int, policy: Policy) -> bool:
+def _fits(text: str, source: Document, room: int, policy: Policy) -> bool:
     """Within the room, and no dearer than what it stands for."""
     estimator = policy.estimator
     is_cheaper = estimator.table(text) <= _CLEARLY * estimator.table(source.data)
@@ -55,9 +55,9 @@ def _fits(text: str, source: Source, room: int, policy: Policy) -> bool:
     return estimator.ceiling(text) <= min(room, estimator.ceiling(source.data))
 
 
-def word_page(
-    source: Source, wording: Wording, start: int, limit: int, room: int, policy: Policy
-) -> Worded | None:
+def format_page(
+    source: Document, answer_format: AnswerFormat, start: int, limit: int, room: int, policy: Policy
+) -> Formatted | None:
     """As many items of the list an answer is about as fit, from `start` on, inside what stands around the list."""
     from brimgate.engine.forms import Rendered
 
@@ -69,33 +69,33 @@ def word_page(
     before, after = _around(source, focus)
     starts, ends = children.starts, children.ends
 
-    def worded(count: int) -> Rendered:
+    def formatted(count: int) -> Rendered:
         items = data[starts[start] : ends[start + count - 1]]
-        text = wording(before + b"[" + items + b"]" + after, start, total)
+        text = answer_format(before + b"[" + items + b"]" + after, start, total)
         if text is None:
-            raise _Unsaid
+            raise _Unformatted
         return Rendered(VIEW, text)
 
     most = min(total - start, limit)
     try:
         found = fit(
-            worded, most, lambda count: ends[start + count - 1] - starts[start], room, policy.estimator
+            formatted, most, lambda count: ends[start + count - 1] - starts[start], room, policy.estimator
         )
-    except _Unsaid:
+    except _Unformatted:
         return None
-    return found and Worded(found.rendered.text, found.count, total)
+    return found and Formatted(found.rendered.text, found.count, total)
 
 
-class _Unsaid(Exception):
+class _Unformatted(Exception):
     """The wording failed on a page."""
 
 
-def _around(source: Source, focus: Focus) -> tuple[bytes, bytes]:
+def _around(source: Document, focus: Focus) -> tuple[bytes, bytes]:
     data, root = source.data, source.root
     return data[root.start : focus.node.start], data[focus.node.end : root.end]
 
 
-def _items(source: Source, focus: Focus) -> Children | None:
+def _items(source: Document, focus: Focus) -> Children | None:
     """What the words go through one by one: not the numbers of a vector, though most of one fact may be its embedding."""
     children = source.open(focus.node) if source.head(focus.node) == b"[" else None
     if not children or source.head(source.child(children, 0)) in _NUMBER_HEADS:
@@ -103,51 +103,53 @@ def _items(source: Source, focus: Focus) -> Children | None:
     return children
 
 
-def _count(source: Source) -> int:
+def _count(source: Document) -> int:
     return len(_items(source, source.focus) or ())
 
 
-_WORDED: Final = View("focus", worded=True)
+_WORDED: Final = View("focus", formatted=True)
 
 
-def first_worded(frame: Frame, wording: Wording) -> Reply | None:
+def first_formatted(frame: Frame, answer_format: AnswerFormat) -> Reply | None:
     """None where that saves too little to be worth a notice, or cannot be said."""
     budget = decision.budget_for(frame.source, frame.policy)
     fits = decision.measure(frame.source, budget, frame.policy) <= budget
     if fits and not frame.policy.compact:
         return None  # what fits stays as it is, unless somebody wants it shorter
     room = budget - allowance_of(frame.policy, section=True)
-    made = word_all(frame.source, wording, room, frame.policy)
+    made = format_all(frame.source, answer_format, room, frame.policy)
     if made is not None:
         whole = frame.policy.estimator.ceiling(frame.source.data)
         is_worth = decision.is_worth(frame.policy.estimator.ceiling(made.text), whole)
-        return _worded_reply(frame, made, _WORDED, 0, budget) if is_worth else None
+        return _formatted_reply(frame, made, _WORDED, 0, budget) if is_worth else None
     if fits:
         return None
     highlights = frame.highlights(budget)
     room -= frame.cost(highlights)
-    made = word_page(frame.source, wording, 0, frame.policy.page_size, room, frame.policy)
-    return made and _worded_reply(frame, made, _WORDED, 0, budget, highlights)
+    made = format_page(frame.source, answer_format, 0, frame.policy.page_size, room, frame.policy)
+    return made and _formatted_reply(frame, made, _WORDED, 0, budget, highlights)
 
 
-def read_worded(
-    frame: Frame, wording: Wording | None, view: View, start: int, pages: tuple[int, int] | None
+def read_formatted(
+    frame: Frame, answer_format: AnswerFormat | None, view: View, start: int, pages: tuple[int, int] | None
 ) -> Reply:
     budget, limit = frame.budget(FOCUS), frame.limit(view)
     if pages:
         start, limit = (pages[0] - 1) * limit, limit * (pages[1] - pages[0] + 1)
         budget = min(frame.policy.hard_cap, budget * (pages[1] - pages[0] + 1))
     room = budget - allowance_of(frame.policy, section=True)
-    made = wording and word_page(frame.source, wording, start, limit, room, frame.policy)
+    made = answer_format and format_page(frame.source, answer_format, start, limit, room, frame.policy)
     if not made:
         # Whoever had the words is gone, or fails on this page: each item in short, from the same one on.
         fields = frame.policy.essential_fields
-        return frame.selection_reply(replace(view, worded=False, condensed=True, fields=fields), start, pages)
-    return _worded_reply(frame, made, view, start, budget)
+        return frame.selection_reply(
+            replace(view, formatted=False, condensed=True, fields=fields), start, pages
+        )
+    return _formatted_reply(frame, made, view, start, budget)
 
 
-def _worded_reply(
-    frame: Frame, made: Worded, view: View, start: int, budget: int, highlights: str = ""
+def _formatted_reply(
+    frame: Frame, made: Formatted, view: View, start: int, budget: int, highlights: str = ""
 ) -> Reply:
     details = frame.issue(WHOLE, BEGINNING)
     record: dict[str, Any] = {

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from brimgate.engine.document import Position, Source, one_line
+from brimgate.engine.document import Document, Position, one_line
 from brimgate.engine.fields import chosen_part, select_fields
 from brimgate.engine.fit import Selection
 from brimgate.engine.highlights import find_highlights
@@ -20,13 +20,13 @@ _WHERE_CHARS: Final = (160, 80, 40, 20, 0)
 
 @dataclass(frozen=True)
 class Frame:
-    source: Source
+    source: Document
     policy: Policy
     issue: Issue
     base: str = ""
     """Pointer of the source in the answer it is part of."""
 
-    def scope(self, view: View) -> tuple[Source, str]:
+    def scope(self, view: View) -> tuple[Document, str]:
         """The source a view looks at, and the pointer to it."""
         match view.scope:
             case "whole":
@@ -194,7 +194,7 @@ def allowance_of(policy: Policy, *, section: bool = False) -> int:
     return allowance(policy, section=section)
 
 
-def _select(source: Source, view: View, start: int, limit: int, room: int, policy: Policy) -> Selection:
+def _select(source: Document, view: View, start: int, limit: int, room: int, policy: Policy) -> Selection:
     if view.lines:
         return select_lines(source, view.lines, start, room, policy)
     chosen = select_matches if view.search else select_fields

@@ -6,7 +6,7 @@ from dataclasses import astuple, dataclass, field
 from typing import Any, Final
 
 from brimgate.engine import jsontext
-from brimgate.engine.document import Focus, Node, Position, Source, pointer_step, pointer_steps
+from brimgate.engine.document import Document, Focus, Node, Position, pointer_step, pointer_steps
 from brimgate.engine.fields import ALL
 from brimgate.engine.policy import Policy
 from brimgate.engine.query import View
@@ -23,7 +23,7 @@ _WRAPPERS: Final = frozenset(
 _OWN: Final = ("meta", "nextCursor")
 
 
-class Refusal(BadRequest):
+class RefusedQuery(BadRequest):
     """A request we do not take, with the code that programs go by."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -31,9 +31,9 @@ class Refusal(BadRequest):
         self.code = code
 
 
-def invalid_cursor() -> Refusal:
+def invalid_cursor() -> RefusedQuery:
     """One message for every reason, so that nothing can be learnt by trying."""
-    return Refusal("invalid_cursor", "invalid or expired cursor: run the query again from the start")
+    return RefusedQuery("invalid_cursor", "invalid or expired cursor: run the query again from the start")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,8 @@ class ParameterNames:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
-    source: Source
+class RestFrame:
+    source: Document
     policy: Policy
     issue: Issue
     endpoint: str
@@ -68,7 +68,7 @@ class Scene:
     def whole_cursor(self) -> str:
         return self.issue(View("whole", form="json"), START)
 
-    def details(self, target: "Target") -> dict[str, Any]:
+    def details(self, target: "RestTarget") -> dict[str, Any]:
         """How to get all of something: from the application anew, or from what is held."""
         parameters = {self.names.fields: ALL}
         if not self.is_repeatable or target.path:
@@ -77,27 +77,27 @@ class Scene:
             parameters[self.names.path] = target.path
         return {"endpoint": self.endpoint, "parameters": parameters}
 
-    def at(self, path: str) -> "Target":
+    def at(self, path: str) -> "RestTarget":
         node = self.source.resolve(path)
         if node == self.source.root:
-            return Target(self.source)
-        return Target(self.source.inside(node), path if path.startswith("/") else "/" + path, node)
+            return RestTarget(self.source)
+        return RestTarget(self.source.inside(node), path if path.startswith("/") else "/" + path, node)
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class RestTarget:
     """A part of what is held, looked at as an answer of its own."""
 
-    source: Source
+    source: Document
     path: str = ""
     node: Node | None = None
     """In the whole; None if it is the whole."""
 
-    def raw(self, scene: Scene) -> bytes:
-        return scene.source.raw(self.node or scene.source.root)
+    def raw(self, frame: RestFrame) -> bytes:
+        return frame.source.raw(self.node or frame.source.root)
 
 
-def about(source: Source, policy: Policy) -> Focus:
+def about(source: Document, policy: Policy) -> Focus:
     """What a JSON answer is about: its list, or the object its envelope is around."""
     mapped = _mapped(source, policy.essential_fields)
     if mapped is not None:
@@ -108,7 +108,7 @@ def about(source: Source, policy: Policy) -> Focus:
     return _unwrapped(source)
 
 
-def _mapped(source: Source, fields: tuple[str, ...]) -> Focus | None:
+def _mapped(source: Document, fields: tuple[str, ...]) -> Focus | None:
     """The object that a field map is about: it has at least half of the fields, and more than an item of the list."""
     wanted = {name.partition(".")[0] for name in fields}
     if not wanted:
@@ -128,12 +128,12 @@ def _mapped(source: Source, fields: tuple[str, ...]) -> Focus | None:
     return best if 2 * most >= len(wanted) and most > in_item else None
 
 
-def _names_in(source: Source, node: Node, wanted: set[str]) -> int:
+def _names_in(source: Document, node: Node, wanted: set[str]) -> int:
     children = source.open(node)
     return len(wanted.intersection(children.keys)) if children and children.keys else 0
 
 
-def _unwrapped(source: Source) -> Focus:
+def _unwrapped(source: Document) -> Focus:
     node, pointer = source.root, ""
     while children := source.open(node):
         keys = children.keys or []
@@ -189,7 +189,7 @@ def encoded_members(values: dict[str, Any]) -> list[tuple[str, bytes]]:
     return [(key, encoded(value)) for key, value in values.items()]
 
 
-def settled(
+def counted(
     make: Callable[[list[tuple[str, bytes]]], bytes], budget: int, estimator: Estimator
 ) -> tuple[bytes, int]:
     """The body that tells its own size, and that size: told, counted and told again until both agree."""
@@ -238,12 +238,12 @@ class Envelope:
         return written([*self.before, (self.key, inner), *self.after, *onward, *ours])
 
 
-def envelope_of(source: Source, focus: Focus) -> Envelope:
+def envelope_of(source: Document, focus: Focus) -> Envelope:
     if not focus.pointer:
         return Envelope()
     data, root, node = source.data, source.root, focus.node
     # The list as an empty one: what is left is small, and can be written anew.
-    shell = Source(jsontext.canonical(data[root.start : node.start] + b"[]" + data[node.end : root.end]))
+    shell = Document(jsontext.canonical(data[root.start : node.start] + b"[]" + data[node.end : root.end]))
     place = shell.resolve(focus.pointer)
     children = shell.open(shell.root)
     if children is None or children.keys is None:

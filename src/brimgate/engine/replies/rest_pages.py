@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from brimgate.engine import jsontext
-from brimgate.engine.document import Focus, Position, Source, one_line
+from brimgate.engine.document import Document, Focus, Position, one_line
 from brimgate.engine.fields import ALL, field_tree, occurs, project, strip
 from brimgate.engine.fit import fit
 from brimgate.engine.forms import Rendered
@@ -13,14 +13,14 @@ from brimgate.engine.query import View
 from brimgate.engine.replies.rest_frame import (
     CURSOR,
     Envelope,
-    Refusal,
-    Scene,
+    RefusedQuery,
+    RestFrame,
+    RestTarget,
     Shaped,
-    Target,
     Unfit,
+    counted,
     encoded,
     encoded_members,
-    settled,
     written,
 )
 from brimgate.errors import CursorError, JsonRefused
@@ -37,7 +37,7 @@ class Chosen:
     missing: tuple[str, ...]
 
 
-def choose(source: Source, thing: Focus, fields: tuple[str, ...]) -> Chosen:
+def choose(source: Document, thing: Focus, fields: tuple[str, ...]) -> Chosen:
     """From what the answer is about; where that has none of them, from what is around it."""
     for place in (thing, Focus(source.root, "")):
         found: set[str] = set()
@@ -46,7 +46,7 @@ def choose(source: Source, thing: Focus, fields: tuple[str, ...]) -> Chosen:
         if kept is not None:
             missing = [name for name in fields if not _is_found(name, found)]
             return Chosen(jsontext.canonical(kept), place.pointer, tuple(missing))
-    raise Refusal("invalid_fields", no_such_field(fields, source.raw(thing.node)))
+    raise RefusedQuery("invalid_fields", no_such_field(fields, source.raw(thing.node)))
 
 
 def _is_found(name: str, found: set[str]) -> bool:
@@ -75,8 +75,8 @@ _MAX_BYTES_PER_TOKEN: Final = 16
 
 @dataclass(slots=True)
 class Pager:
-    scene: Scene
-    target: Target
+    frame: RestFrame
+    target: RestTarget
     focus: Focus
     envelope: Envelope
     view: View
@@ -100,7 +100,7 @@ class Pager:
             len(sizes),
             lambda count: sizes[count - 1],
             self.budget - _MARGIN,
-            self.scene.policy.estimator,
+            self.frame.policy.estimator,
         )
         count = fitted.count if fitted else 0
         while count:
@@ -137,7 +137,7 @@ class Pager:
         self._unit(self.start, room)
         asked = self.view.fields if not self.view.condensed else ()
         if asked and asked != (ALL,) and self.start == 0 and len(self._missing()) == len(asked):
-            raise Refusal("invalid_fields", no_such_field(asked, self._raw(0)))
+            raise RefusedQuery("invalid_fields", no_such_field(asked, self._raw(0)))
 
     def _raw(self, at: int) -> bytes:
         source = self.target.source
@@ -146,7 +146,7 @@ class Pager:
     def _unit(self, at: int, room: int) -> bytes:
         if at not in self._units:
             kept = self._kept(at)
-            if self.scene.policy.estimator.table(kept) > room:
+            if self.frame.policy.estimator.table(kept) > room:
                 share = max(room // min(_PREVIEWS, self.limit, len(self._children) - self.start), _LEAST_ROOM)
                 kept = self._previewed(at, kept, share)
             self._units[at] = kept
@@ -156,43 +156,43 @@ class Pager:
         raw = self._raw(at)
         fields = () if self.view.fields == (ALL,) else self.view.fields
         if not fields:
-            return strip(raw, self.scene.policy) if self.view.condensed else raw
+            return strip(raw, self.frame.policy) if self.view.condensed else raw
         chosen = project(raw, field_tree(fields), self._found)
         if not self.view.condensed:
             return chosen or b"{}"
-        return strip(chosen or raw, self.scene.policy)  # an item the map does not know is shown as it is
+        return strip(chosen or raw, self.frame.policy)  # an item the map does not know is shown as it is
 
     def _previewed(self, at: int, kept: bytes, room: int) -> bytes:
         """An item that fits not even alone: its essentials, and how to get it whole."""
         pointer = f"{self._pointer}/{at}"
         details = encoded(
             {
-                "endpoint": self.scene.endpoint,
+                "endpoint": self.frame.endpoint,
                 "parameters": self._parameters(pointer),
             }
         )
-        source = Source(kept)
-        estimator = self.scene.policy.estimator
+        source = Document(kept)
+        estimator = self.frame.policy.estimator
         room = max(room - estimator.ceiling(details) - 8, _LEAST_ROOM)
-        made = preview(source, source.root, pointer, self.scene.policy, room).rendered
+        made = preview(source, source.root, pointer, self.frame.policy, room).rendered
         raw = made.text.encode() if made.form == "json" else encoded(made.text)
         if raw[:1] == b"{" and "detailsAvailable" not in (members := jsontext.members(raw)):
             return written([*members.items(), ("detailsAvailable", details)])
         return written([("value", raw), ("detailsAvailable", details)])
 
     def _parameters(self, pointer: str) -> dict[str, str]:
-        names = self.scene.names
-        self._details = self._details or self.scene.whole_cursor()
+        names = self.frame.names
+        self._details = self._details or self.frame.whole_cursor()
         return {names.cursor: self._details, names.path: pointer, names.fields: ALL}
 
     def _cost_around(self) -> int:
         meta = encoded_members(self._meta(self.limit, has_more=True))
-        body, _ = settled(
+        body, _ = counted(
             lambda told: self.envelope.page([], encoded(CURSOR), meta + told),
             self.budget,
-            self.scene.policy.estimator,
+            self.frame.policy.estimator,
         )
-        return self.scene.policy.estimator.ceiling(body) + _MARGIN
+        return self.frame.policy.estimator.ceiling(body) + _MARGIN
 
     def _draft(self, count: int) -> bytes:
         last = self.start + count
@@ -209,11 +209,11 @@ class Pager:
         has_more = last < self._total
         meta = encoded_members(self._meta(count, has_more=has_more))
         items = self._items(count)
-        cursor = encoded(self.scene.issue(self.view, Position(last))) if has_more else None
-        body, tokens = settled(
+        cursor = encoded(self.frame.issue(self.view, Position(last))) if has_more else None
+        body, tokens = counted(
             lambda told: self.envelope.page(items, cursor, meta + told),
             self.budget,
-            self.scene.policy.estimator,
+            self.frame.policy.estimator,
         )
         return Shaped(body, "page", tokens, self.budget, count, tuple(self._missing()))
 
@@ -239,10 +239,10 @@ class Pager:
         return meta
 
     def _details_of_items(self) -> dict[str, Any]:
-        if self.scene.template and not self.target.path:
-            return {"endpoint": self.scene.template, "parameters": {self.scene.names.fields: ALL}}
+        if self.frame.template and not self.target.path:
+            return {"endpoint": self.frame.template, "parameters": {self.frame.names.fields: ALL}}
         parameters = self._parameters(f"{self._pointer}/{{index}}")
-        return {"endpoint": self.scene.endpoint, "parameters": parameters, "firstIndex": self.start}
+        return {"endpoint": self.frame.endpoint, "parameters": parameters, "firstIndex": self.start}
 
     def _missing(self) -> list[str]:
         if self.view.condensed or self.view.fields == (ALL,):

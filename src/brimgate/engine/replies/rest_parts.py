@@ -4,22 +4,22 @@ from dataclasses import replace
 from typing import Any, Final
 
 from brimgate.engine import jsontext
-from brimgate.engine.document import Focus, Position, Source, Text, pointer_steps
+from brimgate.engine.document import Document, Focus, PlainText, Position, pointer_steps
 from brimgate.engine.fields import chosen_part, field_tree, project, strip
 from brimgate.engine.preview import preview
 from brimgate.engine.query import View
 from brimgate.engine.replies.rest_frame import (
     CURSOR,
     START,
-    Refusal,
-    Scene,
+    RefusedQuery,
+    RestFrame,
+    RestTarget,
     Shaped,
-    Target,
     Unfit,
+    counted,
     encoded,
     encoded_members,
     quoted,
-    settled,
     written,
 )
 from brimgate.engine.walk import Lines, Part, Walker
@@ -32,24 +32,24 @@ _AROUND: Final = 90
 _NO_LINE_LIMIT: Final = 1_000_000_000
 
 
-def chunk(scene: Scene, view: View, offset: int) -> Shaped:
+def chunk(frame: RestFrame, view: View, offset: int) -> Shaped:
     """What a view of scope `text` shows from byte `offset` on. Always fits: a chunk can be as short as a character."""
-    whole = scene.source.as_text if scene.source.is_json else scene.source
+    whole = frame.source.as_text if frame.source.is_json else frame.source
     source, first_line = _range(whole, view.lines)
     if offset >= max(len(source.data), 1):
         raise CursorError
-    policy = scene.policy
+    policy = frame.policy
     budget = policy.text_threshold
     if view.lines or view.fields or not policy.pagination:
         budget = policy.hard_cap
     if view.lines or view.fields:
         policy = replace(policy, chunk_lines=_NO_LINE_LIMIT)
-    planned = _planned(scene, source, budget)
+    planned = _planned(frame, source, budget)
     room = planned
     shaped: Shaped | None = None
     for _ in range(_CHUNK_TRIES):
         found = Walker(source, policy, room, 1, "", planned).part(Position(0, offset))
-        shaped = _written_chunk(scene, view, found, whole, first_line, budget)
+        shaped = _written_chunk(frame, view, found, whole, first_line, budget)
         if shaped.tokens <= budget or room <= 1:
             break
         room = max(int(room * budget / shaped.tokens * 0.93), 1)
@@ -58,20 +58,20 @@ def chunk(scene: Scene, view: View, offset: int) -> Shaped:
     return shaped
 
 
-def _range(whole: Source, lines: tuple[int, int] | None) -> tuple[Source, int]:
+def _range(whole: Document, lines: tuple[int, int] | None) -> tuple[Document, int]:
     """The lines asked for as a text of their own, and the number of the first, from 0."""
     if lines is None:
         return whole, 0
     text = whole.long_text
     if lines[0] > text.line_count:
-        raise Refusal("invalid_lines", f"there are {text.line_count} lines")
+        raise RefusedQuery("invalid_lines", f"there are {text.line_count} lines")
     begin, end = text.line_start(lines[0] - 1), text.line_start(min(lines[1], text.line_count))
-    return Text(text.data[begin:end]), lines[0] - 1
+    return PlainText(text.data[begin:end]), lines[0] - 1
 
 
-def _planned(scene: Scene, source: Source, budget: int) -> int:
+def _planned(frame: RestFrame, source: Document, budget: int) -> int:
     """Tokens of plain text whose JSON fits; from the beginning of the text, so that every chunk is planned alike."""
-    estimator = scene.policy.estimator
+    estimator = frame.policy.estimator
     sample = source.data[:_SAMPLE_BYTES].decode("utf-8", "ignore")
     plain = max(estimator.ceiling(sample), 1)
     share = max(estimator.ceiling(jsontext.quote(sample)) / plain, 1.0)
@@ -80,23 +80,23 @@ def _planned(scene: Scene, source: Source, budget: int) -> int:
 
 
 def _written_chunk(
-    scene: Scene, view: View, found: Part, whole: Source, first_line: int, budget: int
+    frame: RestFrame, view: View, found: Part, whole: Document, first_line: int, budget: int
 ) -> Shaped:
     lines = found.lines or Lines(1, 1, 1, 0, 1)
     members: list[tuple[str, bytes]] = [("content", quoted(found.content))]
     members += encoded_members({"chunkIndex": lines.chunk_index, "totalChunks": lines.total_chunks})
     if found.following is not None:
-        members.append(("nextCursor", encoded(scene.issue(view, found.following))))
+        members.append(("nextCursor", encoded(frame.issue(view, found.following))))
     metadata: dict[str, Any] = {
         "startLine": lines.first + first_line,
         "endLine": lines.last + first_line,
         "totalLines": whole.long_text.line_count,
     }
     told_first = encoded_members(metadata)
-    body, tokens = settled(
+    body, tokens = counted(
         lambda told: written([*members, ("metadata", written(told_first + told))]),
         budget,
-        scene.policy.estimator,
+        frame.policy.estimator,
     )
     return Shaped(body, "chunk", tokens, budget, lines.last - lines.first + 1)
 
@@ -106,30 +106,30 @@ _LEAST_PART_ROOM: Final = 8
 _NO_LIMIT: Final = 1_000_000
 
 
-def part(scene: Scene, view: View, position: Position) -> Shaped:
+def part(frame: RestFrame, view: View, position: Position) -> Shaped:
     """The part at `position` of what a view of scope `walk` looks at."""
-    budget, estimator = scene.policy.hard_cap, scene.policy.estimator
-    source = _walked(scene, view)
+    budget, estimator = frame.policy.hard_cap, frame.policy.estimator
+    source = _walked(frame, view)
     planned = budget - estimator.ceiling(encoded(CURSOR)) - 120
     room = planned
     for _ in range(_PART_TRIES):
         if room < _LEAST_PART_ROOM:
             break
-        walker = Walker(source, scene.policy, room, view.limit or _NO_LIMIT, view.path, max(planned, 30))
+        walker = Walker(source, frame.policy, room, view.limit or _NO_LIMIT, view.path, max(planned, 30))
         found = walker.part(position if position != START else None)
-        shaped = _written_part(scene, view, found, budget)
+        shaped = _written_part(frame, view, found, budget)
         if shaped.tokens <= budget:
             return shaped
         room = min(int(room * budget / shaped.tokens * 0.95), room - (shaped.tokens - budget))
     raise Unfit
 
 
-def _walked(scene: Scene, view: View) -> Source:
-    there = scene.source.inside(scene.source.resolve(view.path))
+def _walked(frame: RestFrame, view: View) -> Document:
+    there = frame.source.inside(frame.source.resolve(view.path))
     return there.chosen(view.fields, chosen_part) if view.fields else there
 
 
-def _written_part(scene: Scene, view: View, found: Part, budget: int) -> Shaped:
+def _written_part(frame: RestFrame, view: View, found: Part, budget: int) -> Shaped:
     content = found.content.encode() if found.form == "json" else quoted(found.content)
     meta: dict[str, Any] = {
         "kind": "part",
@@ -144,11 +144,11 @@ def _written_part(scene: Scene, view: View, found: Part, budget: int) -> Shaped:
     members = encoded_members(meta)
     onward: list[tuple[str, bytes]] = []
     if found.following is not None:
-        onward = [("nextCursor", encoded(scene.issue(view, found.following)))]
-    body, tokens = settled(
+        onward = [("nextCursor", encoded(frame.issue(view, found.following)))]
+    body, tokens = counted(
         lambda told: written([("content", content), *onward, ("meta", written(members + told))]),
         budget,
-        scene.policy.estimator,
+        frame.policy.estimator,
     )
     return Shaped(body, "part", tokens, budget, found.count if found.lines is None else 0)
 
@@ -160,17 +160,17 @@ _SECTION_CHARS: Final = 80
 _LEAST_ROOM: Final = 40
 
 
-def summarise(scene: Scene, target: Target, thing: Focus, budget: int) -> Shaped:
-    details = scene.details(target)
+def summarise(frame: RestFrame, target: RestTarget, thing: Focus, budget: int) -> Shaped:
+    details = frame.details(target)
     children = target.source.open(thing.node)
     total = len(children) if children else 0
-    room = budget - scene.policy.estimator.ceiling(encoded(details)) - 60
+    room = budget - frame.policy.estimator.ceiling(encoded(details)) - 60
     for number in range(_TRIES):
         if room < _LEAST_ROOM:
             break
-        summary, shown, sections = _essentials(scene, target, thing, room)
+        summary, shown, sections = _essentials(frame, target, thing, room)
         names = _NAMES >> number // 2
-        offered = [*dict(scene.policy.sections), *sections][: max(_SECTIONS >> number // 2, 2)]
+        offered = [*dict(frame.policy.sections), *sections][: max(_SECTIONS >> number // 2, 2)]
         meta: dict[str, Any] = {
             "kind": "preview",
             "totalFields": total,
@@ -178,12 +178,12 @@ def summarise(scene: Scene, target: Target, thing: Focus, budget: int) -> Shaped
             "detailsAvailable": details | {"sections": offered},
         }
         written_meta = encoded_members(meta)
-        body, tokens = settled(
+        body, tokens = counted(
             lambda told, summary=summary, meta=written_meta: written(
                 [("summary", summary), ("meta", written(meta + told))]
             ),
             budget,
-            scene.policy.estimator,
+            frame.policy.estimator,
         )
         if tokens <= budget:
             return Shaped(body, "preview", tokens, budget, total)
@@ -191,9 +191,11 @@ def summarise(scene: Scene, target: Target, thing: Focus, budget: int) -> Shaped
     raise Unfit
 
 
-def _essentials(scene: Scene, target: Target, thing: Focus, room: int) -> tuple[bytes, list[str], list[str]]:
+def _essentials(
+    frame: RestFrame, target: RestTarget, thing: Focus, room: int
+) -> tuple[bytes, list[str], list[str]]:
     """The summary, the members it shows, and those it does not show whole, the largest first."""
-    source, policy = target.source, scene.policy
+    source, policy = target.source, frame.policy
     raw = source.raw(thing.node)
     found: set[str] = set()
     chosen = project(raw, field_tree(policy.essential_fields), found) if policy.essential_fields else None
@@ -205,7 +207,7 @@ def _essentials(scene: Scene, target: Target, thing: Focus, room: int) -> tuple[
         return made.rendered.text.encode(), made.shown_fields, held
     kept = jsontext.canonical(strip(chosen, policy))
     if policy.estimator.ceiling(kept) > room:
-        inner = Source(kept)
+        inner = Document(kept)
         made = preview(inner, inner.root, target.path + thing.pointer, policy, room).rendered
         if made.form != "json":
             raise Unfit
@@ -222,7 +224,7 @@ def _names_below(pointers: list[str], base: str) -> list[str]:
     return [name for name in names if _can_be_asked(name)]
 
 
-def _others(source: Source, thing: Focus, shown: set[str]) -> list[str]:
+def _others(source: Document, thing: Focus, shown: set[str]) -> list[str]:
     children = source.open(thing.node)
     if children is None or children.keys is None:
         return []

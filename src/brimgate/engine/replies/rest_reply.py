@@ -4,16 +4,16 @@ from dataclasses import replace
 from typing import Final
 
 from brimgate.engine import decision, jsontext
-from brimgate.engine.document import Focus, Position, Source
+from brimgate.engine.document import Document, Focus, Position
 from brimgate.engine.fields import ALL, are_around, is_noisy
 from brimgate.engine.policy import Policy
-from brimgate.engine.query import Request, View
+from brimgate.engine.query import Query, View
 from brimgate.engine.replies.rest_frame import (
     START,
-    Refusal,
-    Scene,
+    RefusedQuery,
+    RestFrame,
+    RestTarget,
     Shaped,
-    Target,
     Unfit,
     about,
     envelope_of,
@@ -35,33 +35,33 @@ def rest_policy(policy: Policy, *, is_error: bool = False) -> Policy:
     return policy
 
 
-def shape(scene: Scene, request: Request) -> Shaped | None:
+def shape(frame: RestFrame, request: Query) -> Shaped | None:
     """The bounded answer; None where it goes out as it came."""
-    if not scene.source.is_json:
-        return _text(scene, request)
+    if not frame.source.is_json:
+        return _text(frame, request)
     try:
-        return _begin(scene, Target(scene.source), request)
+        return _begin(frame, RestTarget(frame.source), request)
     except Unfit:
-        return last_resort(scene)
+        return last_resort(frame)
 
 
-def read_on(scene: Scene, view: View, position: Position, request: Request) -> Shaped:
+def read_on(frame: RestFrame, view: View, position: Position, request: Query) -> Shaped:
     """On from a cursor, or another look at what it leads to."""
     try:
-        found = _read(scene, view, position, request)
+        found = _read(frame, view, position, request)
     except Unfit:
-        return last_resort(scene)
-    return found or _whole(scene, Target(scene.source), scene.policy.hard_cap)
+        return last_resort(frame)
+    return found or _whole(frame, RestTarget(frame.source), frame.policy.hard_cap)
 
 
-def last_resort(scene: Scene) -> Shaped:
+def last_resort(frame: RestFrame) -> Shaped:
     """The answer as plain text in chunks: no judgement about what it is, and so none that can fail."""
-    return chunk(scene, View("text", form="json"), 0)
+    return chunk(frame, View("text", form="json"), 0)
 
 
-def budget_of(scene: Scene, request: Request) -> int:
+def budget_of(frame: RestFrame, request: Query) -> int:
     """What an answer may take that goes out as it came."""
-    policy, source = scene.policy, scene.source
+    policy, source = frame.policy, frame.source
     if ALL in request.fields:
         return policy.hard_cap
     if not source.is_json:
@@ -71,140 +71,140 @@ def budget_of(scene: Scene, request: Request) -> int:
     return policy.object_budget if policy.summarization else policy.hard_cap
 
 
-def _read(scene: Scene, view: View, position: Position, request: Request) -> Shaped | None:
+def _read(frame: RestFrame, view: View, position: Position, request: Query) -> Shaped | None:
     if request.path is not None:
-        return _at_path(scene, view, request)
-    if view.scope == "text" or not scene.source.is_json:
+        return _at_path(frame, view, request)
+    if view.scope == "text" or not frame.source.is_json:
         if request.fields or request.lines:
-            return _text(scene, request) or chunk(scene, View("text", fields=(ALL,), form="json"), 0)
-        return chunk(scene, view, position.text)
+            return _text(frame, request) or chunk(frame, View("text", fields=(ALL,), form="json"), 0)
+        return chunk(frame, view, position.text)
     if view.scope == "whole" or request.lines:
-        return _begin(scene, Target(scene.source), request)
+        return _begin(frame, RestTarget(frame.source), request)
     if view.scope == "walk":
         return (
-            _at_path(scene, view, replace(request, path=view.path))
+            _at_path(frame, view, replace(request, path=view.path))
             if request.fields
-            else _walk(scene, replace(view, limit=request.limit or view.limit), position)
+            else _walk(frame, replace(view, limit=request.limit or view.limit), position)
         )
     if request.fields:
-        fields = (ALL,) if ALL in request.fields else scene.policy.spelled_out(request.fields)
+        fields = (ALL,) if ALL in request.fields else frame.policy.spelled_out(request.fields)
         view = replace(view, fields=fields, condensed=False)
     view = replace(view, limit=request.limit or view.limit)
-    target = scene.at(view.path) if view.scope == "path" else Target(scene.source)
-    return _page(scene, target, about(target.source, scene.policy), view, position.node)
+    target = frame.at(view.path) if view.scope == "path" else RestTarget(frame.source)
+    return _page(frame, target, about(target.source, frame.policy), view, position.node)
 
 
-def _at_path(scene: Scene, view: View, request: Request) -> Shaped:
+def _at_path(frame: RestFrame, view: View, request: Query) -> Shaped:
     try:
-        target = scene.at(request.path or "")
+        target = frame.at(request.path or "")
     except BadRequest as error:
-        raise Refusal("invalid_path", str(error)) from None
+        raise RefusedQuery("invalid_path", str(error)) from None
     if request.lines:
-        raise Refusal("invalid_lines", "lines cannot be combined with a path")
+        raise RefusedQuery("invalid_lines", "lines cannot be combined with a path")
     limit = request.limit or view.limit
-    found = _begin(scene, target, replace(request, limit=limit, path=None))
-    return found or _whole(scene, target, scene.policy.hard_cap)
+    found = _begin(frame, target, replace(request, limit=limit, path=None))
+    return found or _whole(frame, target, frame.policy.hard_cap)
 
 
-def _begin(scene: Scene, target: Target, request: Request) -> Shaped | None:
+def _begin(frame: RestFrame, target: RestTarget, request: Query) -> Shaped | None:
     """The first look at an answer, or at a part of one."""
-    policy, source = scene.policy, target.source
+    policy, source = frame.policy, target.source
     if request.lines:
-        raise Refusal("invalid_lines", "lines can be chosen from text only; this is JSON: choose fields")
+        raise RefusedQuery("invalid_lines", "lines can be chosen from text only; this is JSON: choose fields")
     if not source.is_json:
-        return _value(scene, target, request)
+        return _value(frame, target, request)
     thing = about(source, policy)
     is_list = source.head(thing.node) == b"["
     if ALL in request.fields:
         if is_list and request.limit and _count(target, thing) > request.limit and policy.pagination:
-            return _page(scene, target, thing, _page_view(target, request.limit, (ALL,)), 0)
-        return _all(scene, target)
+            return _page(frame, target, thing, _page_view(target, request.limit, (ALL,)), 0)
+        return _all(frame, target)
     if request.fields and not (is_list and not _count(target, thing)):
         fields = policy.spelled_out(request.fields)
         if are_around(source, fields):
-            return _chosen(scene, target, Focus(source.root, ""), fields)
-        if is_list and not _is_heavy_around(scene, target, thing):
-            return _page(scene, target, thing, _page_view(target, _limit(policy, request), fields), 0)
-        return _chosen(scene, target, thing, fields)
+            return _chosen(frame, target, Focus(source.root, ""), fields)
+        if is_list and not _is_heavy_around(frame, target, thing):
+            return _page(frame, target, thing, _page_view(target, _limit(policy, request), fields), 0)
+        return _chosen(frame, target, thing, fields)
     if is_list:
-        return _list(scene, target, thing, _limit(policy, request))
-    return _object(scene, target, thing)
+        return _list(frame, target, thing, _limit(policy, request))
+    return _object(frame, target, thing)
 
 
-def _limit(policy: Policy, request: Request) -> int:
+def _limit(policy: Policy, request: Query) -> int:
     return (request.limit or policy.page_size) if policy.pagination else _NO_LIMIT
 
 
-def _count(target: Target, thing: Focus) -> int:
+def _count(target: RestTarget, thing: Focus) -> int:
     children = target.source.open(thing.node)
     return target.source.count(thing.node, children) if children else 0
 
 
-def _list(scene: Scene, target: Target, thing: Focus, limit: int) -> Shaped | None:
-    policy, source = scene.policy, target.source
+def _list(frame: RestFrame, target: RestTarget, thing: Focus, limit: int) -> Shaped | None:
+    policy, source = frame.policy, target.source
     budget = policy.list_threshold if policy.pagination else policy.hard_cap
     if _count(target, thing) <= limit and not source.is_beginning and _fits(target, budget, policy):
         return None
-    if _is_heavy_around(scene, target, thing):
-        return _object(scene, target, Focus(source.root, ""))
-    if _count(target, thing) <= limit and (small := _minified(scene, target, budget)):
+    if _is_heavy_around(frame, target, thing):
+        return _object(frame, target, Focus(source.root, ""))
+    if _count(target, thing) <= limit and (small := _minified(frame, target, budget)):
         return small
     children = source.open(thing.node)
     noisy = bool(children) and is_noisy(source.raw(source.child(children, 0)), policy)
     view = _page_view(target, limit, policy.essential_fields)
-    return _page(scene, target, thing, replace(view, condensed=bool(policy.essential_fields) or noisy), 0)
+    return _page(frame, target, thing, replace(view, condensed=bool(policy.essential_fields) or noisy), 0)
 
 
-def _page_view(target: Target, limit: int, fields: tuple[str, ...]) -> View:
+def _page_view(target: RestTarget, limit: int, fields: tuple[str, ...]) -> View:
     scope = "path" if target.path else "focus"
     return View(scope, target.path, fields, limit=limit, form="json")
 
 
-def _page(scene: Scene, target: Target, thing: Focus, view: View, start: int) -> Shaped:
-    policy = scene.policy
+def _page(frame: RestFrame, target: RestTarget, thing: Focus, view: View, start: int) -> Shaped:
+    policy = frame.policy
     capped = view.fields == (ALL,) or not policy.pagination
     budget = policy.hard_cap if capped else policy.list_threshold
     envelope = envelope_of(target.source, thing)
     try:
         return Pager(
-            scene, target, thing, envelope, view, start, view.limit or policy.page_size, budget
+            frame, target, thing, envelope, view, start, view.limit or policy.page_size, budget
         ).page()
     except Unfit:
-        return _walk(scene, View("walk", target.path, form="json"), START)
+        return _walk(frame, View("walk", target.path, form="json"), START)
 
 
-def _is_heavy_around(scene: Scene, target: Target, thing: Focus) -> bool:
+def _is_heavy_around(frame: RestFrame, target: RestTarget, thing: Focus) -> bool:
     """Whether what stands around a list is too much to repeat on every page."""
     source = target.source
     around = source.data[source.root.start : thing.node.start] + source.data[thing.node.end : source.root.end]
-    return scene.policy.estimator.table(around) > scene.policy.list_threshold // 2
+    return frame.policy.estimator.table(around) > frame.policy.list_threshold // 2
 
 
-def _object(scene: Scene, target: Target, thing: Focus) -> Shaped | None:
-    policy = scene.policy
+def _object(frame: RestFrame, target: RestTarget, thing: Focus) -> Shaped | None:
+    policy = frame.policy
     budget = policy.object_budget if policy.summarization else policy.hard_cap
     if _fits(target, budget, policy) and not target.source.is_beginning:
         return None
-    if small := _minified(scene, target, budget):
+    if small := _minified(frame, target, budget):
         return small
     if policy.summarization:
         try:
-            return summarise(scene, target, thing, budget)
+            return summarise(frame, target, thing, budget)
         except Unfit:
             pass  # a walk needs less around it
-    return _walk(scene, View("walk", target.path, form="json"), START)
+    return _walk(frame, View("walk", target.path, form="json"), START)
 
 
-def _all(scene: Scene, target: Target) -> Shaped | None:
-    if _fits(target, scene.policy.hard_cap, scene.policy) and not target.source.is_beginning:
+def _all(frame: RestFrame, target: RestTarget) -> Shaped | None:
+    if _fits(target, frame.policy.hard_cap, frame.policy) and not target.source.is_beginning:
         return None
-    small = _minified(scene, target, scene.policy.hard_cap)
-    return small or _walk(scene, View("walk", target.path, form="json"), START)
+    small = _minified(frame, target, frame.policy.hard_cap)
+    return small or _walk(frame, View("walk", target.path, form="json"), START)
 
 
-def _minified(scene: Scene, target: Target, budget: int) -> Shaped | None:
+def _minified(frame: RestFrame, target: RestTarget, budget: int) -> Shaped | None:
     """All of it without the white space between, where that is what makes it too large."""
-    policy, source = scene.policy, target.source
+    policy, source = frame.policy, target.source
     if source.is_beginning or source.tokens(policy.estimator) > _MOST_SPACE * budget:
         return None
     body = jsontext.canonical(source.data)
@@ -212,50 +212,52 @@ def _minified(scene: Scene, target: Target, budget: int) -> Shaped | None:
     return Shaped(body, "minified", tokens, budget) if tokens <= budget else None
 
 
-def _chosen(scene: Scene, target: Target, thing: Focus, fields: tuple[str, ...]) -> Shaped:
-    policy = scene.policy
+def _chosen(frame: RestFrame, target: RestTarget, thing: Focus, fields: tuple[str, ...]) -> Shaped:
+    policy = frame.policy
     chosen = choose(target.source, thing, fields)
     tokens = policy.estimator.ceiling(chosen.raw)
     if tokens <= policy.hard_cap:
         return Shaped(chosen.raw, "fields", tokens, policy.hard_cap, missing=chosen.missing)
     view = View("walk", target.path + chosen.pointer, fields, form="json")
-    return replace(_walk(scene, view, START), missing=chosen.missing)
+    return replace(_walk(frame, view, START), missing=chosen.missing)
 
 
-def _walk(scene: Scene, view: View, position: Position) -> Shaped:
-    return part(scene, view, position)
+def _walk(frame: RestFrame, view: View, position: Position) -> Shaped:
+    return part(frame, view, position)
 
 
-def _value(scene: Scene, target: Target, request: Request) -> Shaped | None:
+def _value(frame: RestFrame, target: RestTarget, request: Query) -> Shaped | None:
     """A text or number that a path leads to."""
     if request.fields and ALL not in request.fields:
-        raise Refusal("invalid_fields", "the path leads to a value without fields")
-    policy = scene.policy
+        raise RefusedQuery("invalid_fields", "the path leads to a value without fields")
+    policy = frame.policy
     budget = policy.hard_cap if request.fields or not policy.pagination else policy.text_threshold
     if policy.estimator.bound(len(target.source.data)) <= budget or _fits(target, budget, policy):
         return None
-    return _walk(scene, View("walk", target.path, form="json"), START)
+    return _walk(frame, View("walk", target.path, form="json"), START)
 
 
-def _text(scene: Scene, request: Request) -> Shaped | None:
-    policy = scene.policy
+def _text(frame: RestFrame, request: Query) -> Shaped | None:
+    policy = frame.policy
     if request.lines:
-        return chunk(scene, View("text", lines=request.lines, form="json"), 0)
+        return chunk(frame, View("text", lines=request.lines, form="json"), 0)
     if request.fields and ALL not in request.fields:
-        names = scene.names
+        names = frame.names
         choose_lines = f"choose {names.start_line} and {names.end_line}"
-        raise Refusal("invalid_fields", f"fields can be chosen from JSON only; this is text: {choose_lines}")
+        raise RefusedQuery(
+            "invalid_fields", f"fields can be chosen from JSON only; this is text: {choose_lines}"
+        )
     budget = policy.hard_cap if request.fields or not policy.pagination else policy.text_threshold
-    if _is_within(scene.source, budget, policy):
+    if _is_within(frame.source, budget, policy):
         return None
-    return chunk(scene, View("text", fields=(ALL,) if request.fields else (), form="json"), 0)
+    return chunk(frame, View("text", fields=(ALL,) if request.fields else (), form="json"), 0)
 
 
-def _fits(target: Target, budget: int, policy: Policy) -> bool:
+def _fits(target: RestTarget, budget: int, policy: Policy) -> bool:
     return _is_within(target.source, budget, policy)
 
 
-def _is_within(source: Source, budget: int, policy: Policy) -> bool:
+def _is_within(source: Document, budget: int, policy: Policy) -> bool:
     """The quick look tells what is clearly over; what goes out is counted, as its headers tell the count."""
     if decision.measure(source, budget, policy) > budget:
         return False
@@ -263,11 +265,11 @@ def _is_within(source: Source, budget: int, policy: Policy) -> bool:
     return estimator.bound(len(source.data)) <= budget or estimator.ceiling(source.data) <= budget
 
 
-def _whole(scene: Scene, target: Target, budget: int) -> Shaped:
+def _whole(frame: RestFrame, target: RestTarget, budget: int) -> Shaped:
     """What fits, of what is held: the value itself."""
-    raw = target.raw(scene)
-    body = jsontext.canonical(raw) if scene.source.is_json else jsontext.quote(raw.decode()).encode()
-    tokens = scene.policy.estimator.ceiling(body)
+    raw = target.raw(frame)
+    body = jsontext.canonical(raw) if frame.source.is_json else jsontext.quote(raw.decode()).encode()
+    tokens = frame.policy.estimator.ceiling(body)
     if tokens <= budget:
         return Shaped(body, "whole", tokens, budget)
-    return _walk(scene, View("walk", target.path, form="json"), START)
+    return _walk(frame, View("walk", target.path, form="json"), START)

@@ -4,15 +4,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, assert_never
 
 from brimgate.engine import decision, jsontext
-from brimgate.engine.document import Focus, Position, Source
+from brimgate.engine.document import Document, Focus, Position
 from brimgate.engine.fields import ALL, are_around, is_noisy
 from brimgate.engine.fit import Fitted, fit
 from brimgate.engine.forms import render
 from brimgate.engine.jsontext import Children
 from brimgate.engine.policy import Policy
 from brimgate.engine.preview import preview
-from brimgate.engine.query import FOCUS, WHOLE, Request, View
-from brimgate.engine.replies.formatted import Wording, first_worded, read_worded
+from brimgate.engine.query import FOCUS, WHOLE, Query, View
+from brimgate.engine.replies.formatted import AnswerFormat, first_formatted, read_formatted
 from brimgate.engine.replies.frame import BEGINNING, Frame, allowance_of
 from brimgate.engine.replies.reply import Issue, Notice, Reply
 from brimgate.engine.walk import Part
@@ -132,13 +132,13 @@ _WORTH_TRYING: Final = 6
 
 
 def read(
-    frame: Frame, view: View, position: Position, request: Request, wording: Wording | None = None
+    frame: Frame, view: View, position: Position, request: Query, answer_format: AnswerFormat | None = None
 ) -> Reply:
     """Go on from a cursor, or look at the held answer in another way."""
     view, position = _refine(frame, view, position, request)
     frame = replace(frame, policy=replace(frame.policy, form=view.form or frame.policy.form))
-    if view.worded:
-        return read_worded(frame, wording, view, position.node, request.pages)
+    if view.formatted:
+        return read_formatted(frame, answer_format, view, position.node, request.pages)
     if view.is_selection:
         return frame.selection_reply(view, position.node, request.pages)
     if view.scope == "path" and position == BEGINNING and not request.pages:
@@ -150,7 +150,7 @@ def read(
     return frame.part_reply(frame.walker(view, budget).part(start), view, budget)
 
 
-def _refine(frame: Frame, view: View, position: Position, request: Request) -> tuple[View, Position]:
+def _refine(frame: Frame, view: View, position: Position, request: Query) -> tuple[View, Position]:
     """The view a request asks for; a request that selects begins anew, the others go on where they were."""
     if request.path is not None:
         view, position = View("path", request.path, limit=view.limit, form=view.form), BEGINNING
@@ -166,7 +166,7 @@ def _refine(frame: Frame, view: View, position: Position, request: Request) -> t
         )
     if request.form:
         # In a form of its own an answer is not in anybody's words.
-        view = replace(view, form=request.form, condensed=view.condensed or view.worded, worded=False)
+        view = replace(view, form=request.form, condensed=view.condensed or view.formatted, formatted=False)
     if request.limit:
         view = replace(view, limit=request.limit)
     return view, position
@@ -229,7 +229,7 @@ def _pages_reply(frame: Frame, view: View, pages: tuple[int, int], budget: int) 
     return frame.part_reply(walker.part(at if at != BEGINNING else None), view, wide)
 
 
-def _inside(base: str, sub: View, inner: Source) -> View:
+def _inside(base: str, sub: View, inner: Document) -> View:
     """The same view of the whole answer that `sub` is of the part at `base`."""
     if sub.scope == "focus" and inner.is_json:
         base += inner.focus.pointer
@@ -238,10 +238,10 @@ def _inside(base: str, sub: View, inner: Source) -> View:
 
 @dataclass(frozen=True)
 class Gate:
-    source: Source
+    source: Document
     policy: Policy
     issue: Issue
-    wording: Wording | None = None
+    answer_format: AnswerFormat | None = None
 
     @property
     def _frame(self) -> Frame:
@@ -249,12 +249,12 @@ class Gate:
 
     def first(self) -> Reply | None:
         """The bounded first reply; None when the answer fits and goes out as it is."""
-        worded = first_worded(self._frame, self.wording) if self.wording else None
-        if worded is not None:
-            return worded
+        formatted = first_formatted(self._frame, self.answer_format) if self.answer_format else None
+        if formatted is not None:
+            return formatted
         decided = decision.decide(self.source, self.policy)
         return None if isinstance(decided, decision.Pass) else begin(self._frame, decided)
 
-    def read(self, view: View, position: Position, request: Request) -> Reply:
+    def read(self, view: View, position: Position, request: Query) -> Reply:
         """Go on from a cursor, or look at the held answer in another way."""
-        return read(self._frame, view, position, request, self.wording)
+        return read(self._frame, view, position, request, self.answer_format)

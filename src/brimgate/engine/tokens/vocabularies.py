@@ -56,7 +56,7 @@ class Vocabulary:
 
 
 @dataclass(frozen=True, slots=True)
-class Mapping:
+class CostMapping:
     costs: "array[int]"  # per o200k id
     safety: float  # 99 % of documents of families left out cost no more than the count times this
 
@@ -69,11 +69,11 @@ def load_vocabulary(family: str) -> Vocabulary:
 
 
 @cache
-def load_mapping(family: str) -> Mapping:
+def load_mapping(family: str) -> CostMapping:
     costs = array("H", zlib.decompress((DATA / f"{family}.costs").read_bytes()))
     if sys.byteorder == "big":
         costs.byteswap()
-    return Mapping(costs, json.loads((DATA / "safety.json").read_bytes())[family])
+    return CostMapping(costs, json.loads((DATA / "safety.json").read_bytes())[family])
 
 
 def count_whole(text: str, family: str) -> float:

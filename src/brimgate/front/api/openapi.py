@@ -6,10 +6,10 @@ from html import escape
 from typing import Any, Final, Protocol
 
 from brimgate import __version__
-from brimgate.hold.live_lists import Filling
+from brimgate.hold.live_lists import LiveList
 
 
-class Parameter(Protocol):
+class OperationParameter(Protocol):
     @property
     def name(self) -> str:
         """As the API itself spells it."""
@@ -32,7 +32,7 @@ class Operation(Protocol):
     @property
     def input_schema(self) -> dict[str, Any]: ...
     @property
-    def parameters(self) -> Mapping[str, Parameter]: ...
+    def parameters(self) -> Mapping[str, OperationParameter]: ...
     @property
     def is_list(self) -> bool: ...
     @property
@@ -56,7 +56,7 @@ class Answered(Protocol):
     @property
     def content_type(self) -> str: ...
     @property
-    def filling(self) -> Filling | None: ...
+    def live_list(self) -> LiveList | None: ...
 
 
 class Operations(Protocol):

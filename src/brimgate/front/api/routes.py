@@ -12,7 +12,7 @@ import msgspec
 from brimgate.engine import jsontext
 from brimgate.errors import BadRequest, UpstreamError
 from brimgate.front.api.openapi import Answered, Operation, Operations, openapi, page, rest_method
-from brimgate.front.rest.middleware import FILLING
+from brimgate.front.rest.middleware import LIVE_LIST
 from brimgate.front.rest.response import Failure, failure_of
 
 Scope = MutableMapping[str, Any]
@@ -27,7 +27,7 @@ _JSON: Final = "application/json"
 _PAGE_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
 
-class Refused(Exception):
+class RouteRefusal(Exception):
     def __init__(self, status: int, code: str, message: str, **headers: str) -> None:
         super().__init__(message)
         self.status, self.code, self.headers = status, code, headers
@@ -44,7 +44,7 @@ class Routes:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await self._handle(scope, receive, send)
-        except Refused as refused:
+        except RouteRefusal as refused:
             await _fail(send, Failure(refused.status, refused.code, str(refused)), refused.headers)
         except BadRequest as error:
             await _fail(send, Failure(400, "invalid_parameter", str(error)))
@@ -64,12 +64,12 @@ class Routes:
         running = self._operations.run(operation.name, arguments)
         # What changes something is not broken off: nobody could tell whether it was done.
         answer = await (_while_wanted(running, receive) if rest_method(operation) == "GET" else running)
-        scope[FILLING] = answer.filling
+        scope[LIVE_LIST] = answer.live_list
         await _answer(send, 200, answer.body, answer.content_type)
 
     async def _describe(self, scope: Scope, send: Send, path: str) -> None:
         if scope["method"] not in ("GET", "HEAD"):
-            raise Refused(405, "method_not_allowed", "use GET", allow="GET")
+            raise RouteRefusal(405, "method_not_allowed", "use GET", allow="GET")
         if path == "/openapi.json":
             await _answer(send, 200, msgspec.json.encode(self._document), _JSON)
             return
@@ -93,8 +93,8 @@ class Routes:
             allowed.append(wanted)
         if allowed:
             methods = ", ".join(allowed)
-            raise Refused(405, "method_not_allowed", f"use {methods}", allow=methods)
-        raise Refused(
+            raise RouteRefusal(405, "method_not_allowed", f"use {methods}", allow=methods)
+        raise RouteRefusal(
             404, "not_found", f"there is nothing at this path; {self._prefix}/docs lists what there is"
         )
 
@@ -115,8 +115,8 @@ class Routes:
         return texts
 
 
-def _broken_off() -> Refused:
-    return Refused(400, "incomplete", "the request was broken off")
+def _broken_off() -> RouteRefusal:
+    return RouteRefusal(400, "incomplete", "the request was broken off")
 
 
 def _pattern(route: str) -> str:
@@ -165,7 +165,7 @@ async def _body_of(receive: Receive) -> dict[str, Any]:
             raise _broken_off()
         body += message.get("body", b"")
         if len(body) > _MAX_BODY_BYTES:
-            raise Refused(413, "too_large", f"a request may have {_MAX_BODY_BYTES:,} bytes at most")
+            raise RouteRefusal(413, "too_large", f"a request may have {_MAX_BODY_BYTES:,} bytes at most")
         if not message.get("more_body"):
             break
     if not body.strip():

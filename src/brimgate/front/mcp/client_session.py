@@ -6,11 +6,11 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Final
 
-from brimgate.front.mcp.errors import REQUEST_CANCELLED, Refusal
+from brimgate.front.mcp.errors import REQUEST_CANCELLED, HttpError
 from brimgate.front.mcp.event_stream import EventStream, priming
 from brimgate.front.mcp.request import Converse, Timing
 from brimgate.relay.actions import Line, ToClient
-from brimgate.relay.pending import same_spelling, spellings
+from brimgate.relay.calls import same_spelling, spellings
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
 
@@ -52,7 +52,7 @@ class HttpSession:
         """Send a line with requests in it; their answers come on the stream."""
         keys = [same_spelling(request.key) for request in requests]
         if any(key in self._waiting for key in keys) or len(set(keys)) < len(keys):
-            raise Refusal(400, "the id of the request is in use by another that waits", key=requests[0].key)
+            raise HttpError(400, "the id of the request is in use by another that waits", key=requests[0].key)
         self._last_stream += 1
         preface = priming(self._last_stream) if primed and streams else b""
         stream = EventStream(self._last_stream, preface=preface, waits_for=len(keys))

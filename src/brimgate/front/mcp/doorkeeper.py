@@ -31,17 +31,17 @@ class Doorkeeper:
 
     def __init__(self, max_connections: int) -> None:
         self._max_connections = max_connections
-        self._open: set[Connection] = set()
-        self._unasked: OrderedDict[Connection, None] = OrderedDict()
+        self._open: set[ClientConnection] = set()
+        self._unasked: OrderedDict[ClientConnection, None] = OrderedDict()
         """Those that have not sent a whole head yet, oldest first."""
-        self._idle: OrderedDict[Connection, None] = OrderedDict()
+        self._idle: OrderedDict[ClientConnection, None] = OrderedDict()
         """Those between two requests, the longest so first."""
         self._sweeping: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
         return len(self._open)
 
-    def admit(self, connection: "Connection") -> bool:
+    def admit(self, connection: "ClientConnection") -> bool:
         """False if there is no room, not even by showing out one who has not asked for anything."""
         if len(self._open) >= self._max_connections:
             waiting = self._unasked or self._idle
@@ -54,14 +54,14 @@ class Doorkeeper:
         self._unasked[connection] = None
         return True
 
-    def note_request(self, connection: "Connection") -> None:
+    def note_request(self, connection: "ClientConnection") -> None:
         self._unasked.pop(connection, None)
         self._idle.pop(connection, None)
 
-    def note_waiting(self, connection: "Connection") -> None:
+    def note_waiting(self, connection: "ClientConnection") -> None:
         self._idle[connection] = None
 
-    def forget(self, connection: "Connection") -> None:
+    def forget(self, connection: "ClientConnection") -> None:
         self._open.discard(connection)
         self.note_request(connection)
 
@@ -119,7 +119,7 @@ class _Corked:
         self._transport.close()
 
 
-class Connection(HttpToolsProtocol):
+class ClientConnection(HttpToolsProtocol):
     def __init__(self, config: Config, state: ServerState, doorkeeper: Doorkeeper) -> None:
         super().__init__(config, state, {})
         self._doorkeeper = doorkeeper

@@ -5,7 +5,7 @@ from typing import Final
 
 from brimgate.errors import UpstreamError
 from brimgate.relay.protocol import message as rpc
-from brimgate.relay.protocol.versions import HEADER_MISMATCH, UNSUPPORTED_VERSION, Refused
+from brimgate.relay.protocol.versions import HEADER_MISMATCH, UNSUPPORTED_VERSION, ProtocolRefusal
 
 INVALID_REQUEST: Final = -32600
 INTERNAL_ERROR: Final = -32603
@@ -29,7 +29,7 @@ def status_of(code: int) -> int:
     return _STATUS.get(code, 200)
 
 
-class Refusal(Exception):
+class HttpError(Exception):
     """A request gets this instead of an answer."""
 
     def __init__(
@@ -51,26 +51,26 @@ class Refusal(Exception):
         return rpc.failure(self.key, self.code, self.text, self.data)
 
 
-def from_refused(refused: Refused, key: bytes) -> Refusal:
+def from_refused(refused: ProtocolRefusal, key: bytes) -> HttpError:
     """A modern request that contradicts itself."""
-    return Refusal(status_of(refused.code), refused.text, code=refused.code, key=key, data=refused.data)
+    return HttpError(status_of(refused.code), refused.text, code=refused.code, key=key, data=refused.data)
 
 
-def no_session(key: bytes = b"") -> Refusal:
+def no_session(key: bytes = b"") -> HttpError:
     """The same for unknown, ended and foreign ones, so that nothing can be learnt by trying."""
-    return Refusal(404, SESSION_NOT_FOUND, key=key)
+    return HttpError(404, SESSION_NOT_FOUND, key=key)
 
 
-def not_modern(key: bytes) -> Refusal:
+def not_modern(key: bytes) -> HttpError:
     """What makes a client of the newer era fall back to the handshake."""
     text = "this server speaks an older version of the protocol: begin with initialize"
-    return Refusal(404, text, code=rpc.METHOD_NOT_FOUND, key=key)
+    return HttpError(404, text, code=rpc.METHOD_NOT_FOUND, key=key)
 
 
-def upstream_down(error: UpstreamError | str, key: bytes, *, is_greeting: bool) -> Refusal:
+def upstream_down(error: UpstreamError | str, key: bytes, *, is_greeting: bool) -> HttpError:
     """At the handshake 503: an error with 200 would read as a server of the older era."""
-    return Refusal(503 if is_greeting else 502, str(error), code=rpc.UPSTREAM_GONE, key=key)
+    return HttpError(503 if is_greeting else 502, str(error), code=rpc.UPSTREAM_GONE, key=key)
 
 
-def too_many(what: str, key: bytes) -> Refusal:
-    return Refusal(503, what, code=rpc.UPSTREAM_GONE, key=key, headers=[(b"retry-after", b"5")])
+def too_many(what: str, key: bytes) -> HttpError:
+    return HttpError(503, what, code=rpc.UPSTREAM_GONE, key=key, headers=[(b"retry-after", b"5")])

@@ -3,7 +3,7 @@
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-from brimgate.front.mcp.request import Exchange, Header
+from brimgate.front.mcp.request import Header, HttpExchange
 from brimgate.http.sse import write_event
 from brimgate.relay.actions import Line
 
@@ -115,7 +115,7 @@ class EventStream:
         """The answers as one JSON document."""
         return b"[" + b",".join(self.answers) + b"]" if is_batch else self.answers[0]
 
-    async def whole(self, exchange: Exchange) -> bool:
+    async def whole(self, exchange: HttpExchange) -> bool:
         """Wait for all answers; False if the client has gone before, or there will be none."""
         exchange.hangup.then(self.wake)
         while not self.is_done and not exchange.hangup.is_over:
@@ -139,7 +139,7 @@ class EventStream:
         finally:
             self._waiting.remove(waiting)
 
-    async def carry(self, exchange: Exchange, headers: list[Header], after: int | None = None) -> bool:
+    async def carry(self, exchange: HttpExchange, headers: list[Header], after: int | None = None) -> bool:
         """Send everything, from behind the event `after`, until it is done or the client has gone.
 
         Whether all of it was sent. A response that is asked for later takes over.

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Final
 from urllib.parse import parse_qs
 
-from brimgate.front.mcp.errors import Refusal, no_session, too_many, upstream_down
+from brimgate.front.mcp.errors import HttpError, no_session, too_many, upstream_down
 from brimgate.front.mcp.event_stream import EventStream
-from brimgate.front.mcp.request import Conversation, Converse, Exchange, check_batch, wait_for_room
+from brimgate.front.mcp.request import Conversation, Converse, HttpExchange, check_batch, wait_for_room
 from brimgate.front.mcp.router import check_content_type, not_allowed
 from brimgate.http.sse import write_event
 from brimgate.relay.actions import ToClient
-from brimgate.relay.pending import same_spelling, spellings
+from brimgate.relay.calls import same_spelling, spellings
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Garbage, Message, one_line
 
@@ -55,7 +55,7 @@ class _Listening:
         (self.link.pause if pressed else self.link.resume)()
 
 
-class OldSse:
+class LegacySse:
     def __init__(self, converse: Converse, messages_path: str, on_use: Callable[[], None]) -> None:
         """`on_use` is told of every client that comes this way."""
         self._converse, self._messages_path = converse, messages_path
@@ -74,7 +74,7 @@ class OldSse:
         """Calls that wait for their answers."""
         return sum(client.pending for client in self._clients.values())
 
-    async def sse(self, exchange: Exchange) -> None:
+    async def sse(self, exchange: HttpExchange) -> None:
         """`/sse`: GET listens; POST is a message, for clients that send it here."""
         match exchange.method:
             case "GET":
@@ -84,14 +84,14 @@ class OldSse:
             case _:
                 raise not_allowed("GET, POST")
 
-    async def messages(self, exchange: Exchange) -> None:
+    async def messages(self, exchange: HttpExchange) -> None:
         if exchange.method != "POST":
             raise not_allowed("POST")
         await self._take(exchange)
 
-    async def _listen(self, exchange: Exchange) -> None:
+    async def _listen(self, exchange: HttpExchange) -> None:
         if not exchange.accepts(b"text/event-stream"):
-            raise Refusal(406, "Accept must name text/event-stream")
+            raise HttpError(406, "Accept must name text/event-stream")
         if self.is_draining:
             raise too_many("no more sessions can be opened: Brimgate is about to end", b"")
         client = _Listening(exchange.principal, self._converse, self._messages_path)
@@ -108,19 +108,19 @@ class OldSse:
             del self._clients[client.id]
             await asyncio.shield(client.link.end(_GRACE_SECONDS))
 
-    async def _take(self, exchange: Exchange) -> None:
+    async def _take(self, exchange: HttpExchange) -> None:
         check_content_type(exchange)
         given = parse_qs(exchange.query.decode("latin-1"))
         ids = given.get("sessionId", given.get("session_id", []))
         if len(ids) != 1:
-            raise Refusal(400, "the address must hold the sessionId that GET /sse told")
+            raise HttpError(400, "the address must hold the sessionId that GET /sse told")
         client = self._clients.get(ids[0])
         if client is None or client.principal != exchange.principal:
             raise no_session()
         body = await exchange.body()
         message = rpc.read(body)
         if isinstance(message, Garbage):
-            raise Refusal(400, f"this is not JSON: {message.reason[:200]}", code=rpc.PARSE_ERROR)
+            raise HttpError(400, f"this is not JSON: {message.reason[:200]}", code=rpc.PARSE_ERROR)
         check_batch(message)
         await wait_for_room(client.link, exchange, b"")
         client.take(one_line(body))

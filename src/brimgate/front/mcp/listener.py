@@ -9,7 +9,7 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from brimgate.errors import OperatorError
-from brimgate.front.mcp.doorkeeper import Connection, Doorkeeper
+from brimgate.front.mcp.doorkeeper import ClientConnection, Doorkeeper
 
 if TYPE_CHECKING:
     import socket
@@ -25,7 +25,7 @@ class Listening:
         logging.getLogger("uvicorn").propagate = False
         self._config = Config(
             app,
-            http=Connection,
+            http=ClientConnection,
             ws="none",
             lifespan="off",
             log_config=None,
@@ -53,8 +53,8 @@ class Listening:
     async def open(self, host: str, port: int) -> None:
         loop = asyncio.get_running_loop()
 
-        def connection() -> Connection:
-            return Connection(self._config, self._state, self._doorkeeper)
+        def connection() -> ClientConnection:
+            return ClientConnection(self._config, self._state, self._doorkeeper)
 
         try:
             self._server = await loop.create_server(connection, host or None, port, backlog=_BACKLOG)

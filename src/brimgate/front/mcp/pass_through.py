@@ -6,16 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol
 
 from brimgate.errors import UpstreamError
-from brimgate.front.mcp.errors import Refusal, from_refused, no_session, upstream_down
-from brimgate.front.mcp.passed_answers import Answer, Passing, settled
-from brimgate.front.mcp.request import Exchange, Header
+from brimgate.front.mcp.errors import HttpError, from_refused, no_session, upstream_down
+from brimgate.front.mcp.passed_answers import Passing, UpstreamAnswer, client_messages
+from brimgate.front.mcp.request import Header, HttpExchange
 from brimgate.front.mcp.router import check_content_type, not_allowed
 from brimgate.front.mcp.sessions import SESSION_ID
 from brimgate.relay.actions import Action, Note, ToUpstream
 from brimgate.relay.catalog import Catalog
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
-from brimgate.relay.protocol.versions import Refused, check_envelope, is_modern_header
+from brimgate.relay.protocol.versions import ProtocolRefusal, check_envelope, is_modern_header
 from brimgate.relay.session import Session
 
 _MAX_SESSIONS: Final = 10_000
@@ -29,16 +29,16 @@ _ANSWERED: Final = frozenset(
 _PING: Final = b'{"jsonrpc":"2.0","id":"brimgate-session","method":"ping"}'
 
 
-class Caller(Protocol):
+class CalledServer(Protocol):
     """The server, as it is called: what the operator wants it to be told is added there."""
 
-    async def call(self, method: bytes, headers: list[Header], body: bytes | None) -> Answer: ...
+    async def call(self, method: bytes, headers: list[Header], body: bytes | None) -> UpstreamAnswer: ...
 
 
 class Through:
     def __init__(
         self,
-        caller: Caller,
+        caller: CalledServer,
         new_session: Callable[[Catalog, str], Session],
         note: Callable[[Note], None],
         *,
@@ -62,7 +62,7 @@ class Through:
     def sessions(self) -> int:
         return len(self._sessions)
 
-    async def handle(self, exchange: Exchange) -> None:
+    async def handle(self, exchange: HttpExchange) -> None:
         """When the client hangs up, so do we: at any moment, also before the server has said a word."""
         task = asyncio.current_task()
         if task is None:
@@ -91,11 +91,11 @@ class Through:
 
     # Requests
 
-    async def _post(self, exchange: Exchange) -> None:
+    async def _post(self, exchange: HttpExchange) -> None:
         check_content_type(exchange)
         body = await exchange.body()
         if not body.strip():
-            raise Refusal(400, "the request has no body", code=rpc.PARSE_ERROR)
+            raise HttpError(400, "the request has no body", code=rpc.PARSE_ERROR)
         message = rpc.read(body)
         method, key = (message.method, message.key) if isinstance(message, Message) else ("", b"")
         session = self._session(exchange)
@@ -108,7 +108,7 @@ class Through:
                 given.append(action)
         if given and isinstance(message, Message):
             await self._check_own(exchange, message)
-        mine = await settled(given, self._note)
+        mine = await client_messages(given, self._note)
         if onward is None:
             await (exchange.answer_json(mine[0]) if mine else exchange.answer(202))
             return
@@ -129,7 +129,7 @@ class Through:
         finally:
             self.pending -= counts
 
-    async def _plain(self, exchange: Exchange, method: bytes) -> None:
+    async def _plain(self, exchange: HttpExchange, method: bytes) -> None:
         """GET and DELETE: the server's to answer."""
         session = self._session(exchange)
         try:
@@ -143,7 +143,7 @@ class Through:
         except UpstreamError as error:
             raise upstream_down(error, b"", is_greeting=False) from None
 
-    async def _call(self, method: bytes, exchange: Exchange, body: bytes | None) -> Answer:
+    async def _call(self, method: bytes, exchange: HttpExchange, body: bytes | None) -> UpstreamAnswer:
         headers = [
             (name, value)
             for name, value in exchange.headers
@@ -152,12 +152,12 @@ class Through:
         headers.append((b"x-request-id", exchange.request_id))
         return await self._caller.call(method, headers, body)
 
-    async def _check_own(self, exchange: Exchange, message: Message) -> None:
+    async def _check_own(self, exchange: HttpExchange, message: Message) -> None:
         """What we answer ourselves must be asked for as rightly as what the server answers."""
         if is_modern_header(exchange.header(b"mcp-protocol-version")) or rpc.is_modern(message.params):
             try:
                 check_envelope(message, exchange.headers)
-            except Refused as refused:
+            except ProtocolRefusal as refused:
                 raise from_refused(refused, message.key) from None
             return
         key = self._key(exchange)
@@ -169,15 +169,15 @@ class Through:
             self._forget(exchange)
             raise no_session(message.key)
         if answer.status >= 400:
-            raise Refusal(answer.status, "the server does not take this session", key=message.key)
+            raise HttpError(answer.status, "the server does not take this session", key=message.key)
         self._unproven.discard(key)
 
     # Sessions
 
-    def _key(self, exchange: Exchange) -> tuple[str, bytes]:
+    def _key(self, exchange: HttpExchange) -> tuple[str, bytes]:
         return exchange.principal, exchange.header(SESSION_ID)
 
-    def _session(self, exchange: Exchange) -> Session:
+    def _session(self, exchange: HttpExchange) -> Session:
         """That of the client, or one for this exchange alone: where there are no sessions, ids mean nothing beyond."""
         key = self._key(exchange)
         if not key[1]:
@@ -200,6 +200,6 @@ class Through:
                 oldest, _ = self._sessions.popitem(last=False)
                 self._unproven.discard(oldest)
 
-    def _forget(self, exchange: Exchange) -> None:
+    def _forget(self, exchange: HttpExchange) -> None:
         self._sessions.pop(self._key(exchange), None)
         self._unproven.discard(self._key(exchange))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final, Protocol
 
 from brimgate.errors import UpstreamError
-from brimgate.front.mcp.request import Exchange, Header
+from brimgate.front.mcp.request import Header, HttpExchange
 from brimgate.http.sse import EventBuffer, read_event, with_data, write_event
 from brimgate.relay.actions import Action, Note, ToClient, Work
 from brimgate.relay.protocol import message as rpc
@@ -20,7 +20,7 @@ _MAX_PAGE_BYTES: Final = 4_096
 """Of what is no JSON-RPC message: pages of HTML say nothing to a model."""
 
 
-class Answer(Protocol):
+class UpstreamAnswer(Protocol):
     status: int
     headers: list[Header]
 
@@ -36,7 +36,7 @@ class Passing:
         self._note, self._shown, self._max_bytes = note, shown, max_bytes
 
     async def pass_on(
-        self, exchange: Exchange, answer: Answer, session: Session, key: bytes, mine: list[bytes]
+        self, exchange: HttpExchange, answer: UpstreamAnswer, session: Session, key: bytes, mine: list[bytes]
     ) -> None:
         named = answer.header(b"content-type")
         # One type and no second: clients would go by another than we do.
@@ -66,7 +66,7 @@ class Passing:
             else:
                 await exchange.answer(answer.status, _joined([*mine, whole]) if mine else whole, headers)
 
-    async def _read(self, answer: Answer, key: bytes) -> bytes:
+    async def _read(self, answer: UpstreamAnswer, key: bytes) -> bytes:
         try:
             return await answer.read(self._max_bytes)
         except UpstreamError:
@@ -75,8 +75,8 @@ class Passing:
 
     async def _pass_events(
         self,
-        exchange: Exchange,
-        answer: Answer,
+        exchange: HttpExchange,
+        answer: UpstreamAnswer,
         session: Session,
         key: bytes,
         mine: list[bytes],
@@ -126,7 +126,7 @@ class Passing:
         return f"the upstream's answer is larger than max_result_bytes ({self._max_bytes:,}): ask it for less"
 
     async def _break_off(
-        self, exchange: Exchange, answer: Answer, before: bytes, key: bytes, reason: str
+        self, exchange: HttpExchange, answer: UpstreamAnswer, before: bytes, key: bytes, reason: str
     ) -> None:
         answer.abort()
         self._note(Note("answer_broken_off", {"reason": reason[:200]}, "error"))
@@ -149,13 +149,13 @@ class Passing:
     async def _rewritten(self, text: bytes, session: Session) -> bytes | None:
         """The same object where nothing must change; None of what is large and no message."""
         bare = text.removeprefix(BOM_UTF8)
-        lines = await settled(session.from_upstream(bare), self._note)
+        lines = await client_messages(session.from_upstream(bare), self._note)
         if lines and lines[0] is not bare:
             return lines[0]
         return text if len(text) <= _MAX_PAGE_BYTES or (lines and _is_message(bare)) else None
 
 
-async def settled(actions: list[Action], note: Callable[[Note], None]) -> list[bytes]:
+async def client_messages(actions: list[Action], note: Callable[[Note], None]) -> list[bytes]:
     """The messages for the client, all work done; the log is told the rest."""
     lines: list[bytes] = []
     for action in actions:
@@ -164,7 +164,7 @@ async def settled(actions: list[Action], note: Callable[[Note], None]) -> list[b
         elif isinstance(action, Note):
             note(action)
         elif isinstance(action, Work):
-            lines += await settled(await _done(action), note)
+            lines += await client_messages(await _done(action), note)
     return lines
 
 
@@ -196,7 +196,7 @@ def _is_message(text: bytes) -> bool:
     )
 
 
-async def _beginning(answer: Answer) -> bytes:
+async def _beginning(answer: UpstreamAnswer) -> bytes:
     """As much of a page as may tell what went wrong."""
     out = b""
     while len(out) < _MAX_PAGE_BYTES and (chunk := await answer.next()):

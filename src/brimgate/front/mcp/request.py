@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol, cast
 
 import msgspec
 
-from brimgate.front.mcp.errors import Refusal, too_many
+from brimgate.front.mcp.errors import HttpError, too_many
 from brimgate.relay.actions import Line, ToClient
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
@@ -57,7 +57,7 @@ class Hangup:
             self._callbacks.remove(callback)
 
 
-class Exchange:
+class HttpExchange:
     principal = "local"
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, *, max_body_bytes: int) -> None:
@@ -106,21 +106,21 @@ class Exchange:
         coding = self.header(b"content-encoding").lower()
         return self._decoded(data, coding) if coding not in (b"", b"identity") else data
 
-    def _too_large(self) -> Refusal:
-        return Refusal(413, f"a request may have {self._max_body_bytes:,} bytes at most (max_body_bytes)")
+    def _too_large(self) -> HttpError:
+        return HttpError(413, f"a request may have {self._max_body_bytes:,} bytes at most (max_body_bytes)")
 
     def _decoded(self, data: bytes, coding: bytes) -> bytes:
         if coding not in (b"gzip", b"x-gzip", b"deflate"):
-            raise Refusal(415, "send the request without Content-Encoding, or with gzip")
+            raise HttpError(415, "send the request without Content-Encoding, or with gzip")
         unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)
         try:
             out = unpack.decompress(data, self._max_body_bytes + 1)
         except zlib.error:
-            raise Refusal(400, "the request is not what its Content-Encoding says") from None
+            raise HttpError(400, "the request is not what its Content-Encoding says") from None
         if len(out) > self._max_body_bytes:
             raise self._too_large()
         if not unpack.eof:
-            raise Refusal(400, "the request is not what its Content-Encoding says")
+            raise HttpError(400, "the request is not what its Content-Encoding says")
         return out
 
     async def hand_to(self, app: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
@@ -154,7 +154,7 @@ class Exchange:
     ) -> None:
         await self.answer(status, body, [JSON, *headers])
 
-    async def refuse(self, refusal: Refusal) -> None:
+    async def refuse(self, refusal: HttpError) -> None:
         await self.answer_json(refusal.body, refusal.headers, refusal.status)
 
     async def begin_stream(self, headers: Iterable[Header] = (), status: int = 200) -> None:
@@ -220,7 +220,7 @@ class Timing(Protocol):
     def json_response(self) -> bool: ...
 
 
-async def wait_for_room(link: Conversation, exchange: Exchange, key: bytes) -> None:
+async def wait_for_room(link: Conversation, exchange: HttpExchange, key: bytes) -> None:
     """A server that does not read makes its client wait, and not us hold what it sends."""
     waited = 0.0
     while link.is_full and not exchange.hangup.is_over:
@@ -232,19 +232,19 @@ async def wait_for_room(link: Conversation, exchange: Exchange, key: bytes) -> N
 
 def check_id(message: Message) -> None:
     if message.is_request and message.key[:1] in (b"[", b"{"):
-        raise Refusal(400, "the id of a request is a text or a number")
+        raise HttpError(400, "the id of a request is a text or a number")
 
 
 def check_batch(message: object) -> None:
     """Each message of a batch costs its time; all of them together are read before anybody else is heard."""
     if isinstance(message, list) and len(cast("list[Any]", message)) > _MAX_BATCH:
-        raise Refusal(400, f"a batch may hold {_MAX_BATCH:,} messages at most")
+        raise HttpError(400, f"a batch may hold {_MAX_BATCH:,} messages at most")
 
 
 def messages_of(elements: list[msgspec.Raw]) -> Iterator[Message]:
     for element in elements:
         message = rpc.read(bytes(element))
         if not isinstance(message, Message):
-            raise Refusal(400, "a batch holds requests, notifications and answers only")
+            raise HttpError(400, "a batch holds requests, notifications and answers only")
         check_id(message)
         yield message

@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from brimgate.errors import UpstreamError
-from brimgate.front.mcp.errors import INTERNAL_ERROR, Refusal, upstream_down
-from brimgate.front.mcp.request import JSON, Exchange, Receive, Scope, Send, check_batch, check_id
+from brimgate.front.mcp.errors import INTERNAL_ERROR, HttpError, upstream_down
+from brimgate.front.mcp.request import JSON, HttpExchange, Receive, Scope, Send, check_batch, check_id
 from brimgate.front.mcp.sessions import HandshakeSessions
-from brimgate.front.mcp.stateless import SingleExchanges
+from brimgate.front.mcp.stateless import StatelessExchanges
 from brimgate.guard.origin import OriginRules
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Garbage, Message, Opaque, one_line
@@ -17,10 +17,10 @@ from brimgate.relay.protocol.versions import is_modern_header
 
 
 class Endpoint:
-    def __init__(self, sessions: HandshakeSessions, singles: SingleExchanges) -> None:
+    def __init__(self, sessions: HandshakeSessions, singles: StatelessExchanges) -> None:
         self.sessions, self.singles = sessions, singles
 
-    async def handle(self, exchange: Exchange) -> None:
+    async def handle(self, exchange: HttpExchange) -> None:
         is_modern = is_modern_header(exchange.header(b"mcp-protocol-version"))
         match exchange.method:
             case "POST":
@@ -32,14 +32,14 @@ class Endpoint:
             case _:
                 raise not_allowed("POST" if is_modern else "GET, POST, DELETE")
 
-    async def _post(self, exchange: Exchange, *, is_modern: bool) -> None:
+    async def _post(self, exchange: HttpExchange, *, is_modern: bool) -> None:
         check_content_type(exchange)
         body = await exchange.body()
         message = rpc.read(body)
         if isinstance(message, Garbage):
-            raise Refusal(400, f"this is not JSON: {message.reason[:200]}", code=rpc.PARSE_ERROR)
+            raise HttpError(400, f"this is not JSON: {message.reason[:200]}", code=rpc.PARSE_ERROR)
         if isinstance(message, Opaque) or not message or message == Message():
-            raise Refusal(400, "this is not a JSON-RPC message")
+            raise HttpError(400, "this is not a JSON-RPC message")
         check_batch(message)
         if isinstance(message, Message):
             check_id(message)
@@ -49,22 +49,22 @@ class Endpoint:
         if isinstance(message, Message) and (is_modern or rpc.is_modern(message.params)):
             await self.singles.post(exchange, message)
         elif is_modern or not isinstance(message, Message | list):
-            raise Refusal(400, "send one request or notification, not a batch")
+            raise HttpError(400, "send one request or notification, not a batch")
         else:
             await self.sessions.post(exchange, body, message)
 
 
-def check_content_type(exchange: Exchange) -> None:
+def check_content_type(exchange: HttpExchange) -> None:
     kind = exchange.header(b"content-type").partition(b";")[0].strip().lower()
     if kind != b"application/json":
-        raise Refusal(415, "Content-Type must be application/json")
+        raise HttpError(415, "Content-Type must be application/json")
 
 
-def not_allowed(methods: str) -> Refusal:
-    return Refusal(405, f"use {methods}", headers=[(b"allow", methods.encode())])
+def not_allowed(methods: str) -> HttpError:
+    return HttpError(405, f"use {methods}", headers=[(b"allow", methods.encode())])
 
 
-Handler = Callable[[Exchange], Awaitable[None]]
+Handler = Callable[[HttpExchange], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 Report = Callable[[str, dict[str, object], str], None]
 """Who is told of requests and errors: event, fields, level."""
@@ -97,11 +97,11 @@ class Router:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        exchange = Exchange(scope, receive, send, max_body_bytes=self.max_body_bytes)
+        exchange = HttpExchange(scope, receive, send, max_body_bytes=self.max_body_bytes)
         began = time.perf_counter()
         try:
             await self._handle(exchange)
-        except Refusal as refusal:
+        except HttpError as refusal:
             await self._refuse(exchange, refusal)
         except UpstreamError as error:
             await self._refuse(exchange, upstream_down(error, b"", is_greeting=False))
@@ -113,17 +113,17 @@ class Router:
                 "internal_error", self._fields(exchange, began) | {"error": repr(error)[:200]}, "error"
             )
             text = f"Brimgate failed on this request; its log says why, at {exchange.request_id.decode()}"
-            await self._refuse(exchange, Refusal(500, text, code=INTERNAL_ERROR))
+            await self._refuse(exchange, HttpError(500, text, code=INTERNAL_ERROR))
         if self.tells_requests:
             self._report("request", self._fields(exchange, began), "debug")
 
-    async def _handle(self, exchange: Exchange) -> None:
+    async def _handle(self, exchange: HttpExchange) -> None:
         # The path as it was decoded, and nothing else: what two readers could read differently decides nothing.
         if not self.origins.allows_host(exchange.header(b"host")):
-            raise Refusal(421, "this is not a name we answer to (server.allowed_hosts)")
+            raise HttpError(421, "this is not a name we answer to (server.allowed_hosts)")
         origin = exchange.header(b"origin")
         if not all(self.origins.allows_origin(one) for name, one in exchange.headers if name == b"origin"):
-            raise Refusal(403, "pages of this origin may not call (server.allowed_origins)")
+            raise HttpError(403, "pages of this origin may not call (server.allowed_origins)")
         if origin:
             exchange.more_headers += [
                 (b"access-control-allow-origin", origin),
@@ -149,14 +149,14 @@ class Router:
                 await exchange.hand_to(app)
                 return
         there = ", ".join(sorted({*self._routes, *self._mounted}))
-        raise Refusal(404, f"there is nothing here; there is {there}")
+        raise HttpError(404, f"there is nothing here; there is {there}")
 
-    async def _refuse(self, exchange: Exchange, refusal: Refusal) -> None:
+    async def _refuse(self, exchange: HttpExchange, refusal: HttpError) -> None:
         if not exchange.status and not exchange.hangup.is_over:
             await exchange.refuse(refusal)
         # Where the answer has begun, coming back without its end cuts the connection: the client sees that it is not whole.
 
-    def _fields(self, exchange: Exchange, began: float) -> dict[str, object]:
+    def _fields(self, exchange: HttpExchange, began: float) -> dict[str, object]:
         return {
             "method": exchange.method,
             "path": exchange.path[:200],
@@ -166,7 +166,7 @@ class Router:
         }
 
 
-def _asked_headers(exchange: Exchange) -> bytes:
+def _asked_headers(exchange: HttpExchange) -> bytes:
     """What a page may send: what we know of, and the parameters it repeats in headers."""
     asked = exchange.header(b"access-control-request-headers").lower()
     params = [name.strip() for name in asked.split(b",") if name.strip().startswith(b"mcp-param-")]
@@ -176,7 +176,7 @@ def _asked_headers(exchange: Exchange) -> bytes:
 def only(method: str, handler: Handler) -> Handler:
     """A handler that takes one method; HEAD is GET without its body."""
 
-    async def handle(exchange: Exchange) -> None:
+    async def handle(exchange: HttpExchange) -> None:
         if exchange.method != method and (method, exchange.method) != ("GET", "HEAD"):
             raise not_allowed(method)
         await handler(exchange)
@@ -184,5 +184,5 @@ def only(method: str, handler: Handler) -> Handler:
     return handle
 
 
-async def answer_document(exchange: Exchange, document: bytes, status: int = 200) -> None:
+async def answer_document(exchange: HttpExchange, document: bytes, status: int = 200) -> None:
     await exchange.answer(status, document, [JSON, (b"cache-control", b"no-store")])

@@ -8,9 +8,9 @@ from typing import Any, Final
 import msgspec
 
 from brimgate.front.mcp.client_session import GRACE_SECONDS, HttpSession
-from brimgate.front.mcp.errors import Refusal, no_session, not_modern, too_many, upstream_down
+from brimgate.front.mcp.errors import HttpError, no_session, not_modern, too_many, upstream_down
 from brimgate.front.mcp.event_stream import EventStream
-from brimgate.front.mcp.request import Converse, Exchange, Header, Timing, messages_of, wait_for_room
+from brimgate.front.mcp.request import Converse, Header, HttpExchange, Timing, messages_of, wait_for_room
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
 from brimgate.relay.protocol.versions import ASSUMED_VERSION, PRIMED_SINCE, is_modern_header
@@ -40,7 +40,7 @@ class HandshakeSessions:
         """Calls that wait for their answers."""
         return sum(session.pending for session in self._sessions.values())
 
-    async def post(self, exchange: Exchange, body: bytes, message: "Message | list[msgspec.Raw]") -> None:
+    async def post(self, exchange: HttpExchange, body: bytes, message: "Message | list[msgspec.Raw]") -> None:
         """`body`: on one line."""
         if isinstance(message, Message) and _greets(message) and not exchange.header(SESSION_ID):
             await self._initialize(exchange, body, message)
@@ -58,14 +58,14 @@ class HandshakeSessions:
             await exchange.answer(202, headers=[(SESSION_ID, session.id)])
             return
         if any(_greets(one) for one in requests):
-            raise Refusal(400, "the session is initialized already", key=requests[0].key)
+            raise HttpError(400, "the session is initialized already", key=requests[0].key)
         version = exchange.header(b"mcp-protocol-version").decode("latin-1") or ASSUMED_VERSION
         streams = self._streams(exchange)
         stream = session.ask(requests, body, primed=version >= PRIMED_SINCE, streams=streams)
         is_batch = isinstance(message, list)
         await self._respond(exchange, session, stream, requests[0].key, streams=streams, is_batch=is_batch)
 
-    def _streams(self, exchange: Exchange) -> bool:
+    def _streams(self, exchange: HttpExchange) -> bool:
         """Whether the answer goes out as a stream of events."""
         takes_json = exchange.accepts(b"application/json")
         if self._timing().json_response and takes_json:
@@ -74,11 +74,11 @@ class HandshakeSessions:
             return True
         if takes_json:
             return False
-        raise Refusal(406, "Accept must name application/json or text/event-stream")
+        raise HttpError(406, "Accept must name application/json or text/event-stream")
 
     async def _respond(
         self,
-        exchange: Exchange,
+        exchange: HttpExchange,
         session: HttpSession,
         stream: EventStream,
         key: bytes,
@@ -103,7 +103,7 @@ class HandshakeSessions:
         finally:
             session.end_response(was_cut=not is_whole)
 
-    async def _initialize(self, exchange: Exchange, body: bytes, message: Message) -> None:
+    async def _initialize(self, exchange: HttpExchange, body: bytes, message: Message) -> None:
         if is_modern_header(exchange.header(b"mcp-protocol-version")):
             raise not_modern(message.key)
         streams = self._streams(exchange)
@@ -111,7 +111,7 @@ class HandshakeSessions:
             raise too_many("no more sessions can be opened: Brimgate is about to end", message.key)
         try:
             session = HttpSession(exchange.principal, self._converse)
-        except Refusal as full:
+        except HttpError as full:
             full.key = message.key
             raise
         session.begin_response()
@@ -142,22 +142,22 @@ class HandshakeSessions:
             if not is_established:
                 self.close(session)
 
-    def _down(self, session: HttpSession, key: bytes) -> Refusal:
+    def _down(self, session: HttpSession, key: bytes) -> HttpError:
         self.trouble = session.link.trouble
         return upstream_down(self.trouble, key, is_greeting=True)
 
-    async def get(self, exchange: Exchange) -> None:
+    async def get(self, exchange: HttpExchange) -> None:
         session = self.find(exchange)
         if not exchange.accepts(b"text/event-stream"):
-            raise Refusal(406, "Accept must name text/event-stream")
+            raise HttpError(406, "Accept must name text/event-stream")
         stream, after = session.standalone, None
         if event_id := exchange.header(b"last-event-id"):
             found = session.stream_of(event_id)
             if found is None:
-                raise Refusal(400, "nothing is kept of the stream with this Last-Event-ID")
+                raise HttpError(400, "nothing is kept of the stream with this Last-Event-ID")
             stream, after = found
         elif stream.has_reader:
-            raise Refusal(409, "the session has a stream already")
+            raise HttpError(409, "the session has a stream already")
         session.begin_response()
         is_whole = False
         try:
@@ -165,15 +165,15 @@ class HandshakeSessions:
         finally:
             session.end_response(was_cut=not is_whole)
 
-    async def delete(self, exchange: Exchange) -> None:
+    async def delete(self, exchange: HttpExchange) -> None:
         self.close(self.find(exchange))
         await exchange.answer(200)
 
-    def find(self, exchange: Exchange, key: bytes = b"") -> HttpSession:
+    def find(self, exchange: HttpExchange, key: bytes = b"") -> HttpSession:
         """`key`: of the request that asks, for the error it may get."""
         given = exchange.header(SESSION_ID)
         if not given:
-            raise Refusal(400, "the header Mcp-Session-Id is missing: begin with initialize", key=key)
+            raise HttpError(400, "the header Mcp-Session-Id is missing: begin with initialize", key=key)
         session = self._sessions.get(given)
         if session is None or session.principal != exchange.principal:
             raise no_session(key)

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final, Protocol
 
 from brimgate.errors import UpstreamError
-from brimgate.front.mcp.errors import Refusal, from_refused, not_modern, status_of, upstream_down
+from brimgate.front.mcp.errors import HttpError, from_refused, not_modern, status_of, upstream_down
 from brimgate.front.mcp.event_stream import MAX_BACKLOG_BYTES, PING
-from brimgate.front.mcp.request import Conversation, Exchange, wait_for_room
+from brimgate.front.mcp.request import Conversation, HttpExchange, wait_for_room
 from brimgate.http.sse import write_event
 from brimgate.relay.actions import Line
 from brimgate.relay.protocol import message as rpc
@@ -19,7 +19,7 @@ from brimgate.relay.protocol.versions import (
     LOG_LEVEL_KEY,
     MODERN_VERSION,
     UNSUPPORTED_VERSION,
-    Refused,
+    ProtocolRefusal,
     call_arguments,
     check_envelope,
 )
@@ -91,7 +91,7 @@ Share = Callable[[str, bool], Awaitable[Shared | None]]
 """The server for a principal, the second one if the call asks for logs. None: it speaks the older era only."""
 
 
-class SingleExchanges:
+class StatelessExchanges:
     """The endpoint for clients since 2026-07-28."""
 
     def __init__(self, share: Share, json_response: Callable[[], bool]) -> None:
@@ -99,7 +99,7 @@ class SingleExchanges:
         self.pending = 0
         self._listening: set[Replies] = set()
 
-    async def post(self, exchange: Exchange, message: Message) -> None:
+    async def post(self, exchange: HttpExchange, message: Message) -> None:
         if not message.is_request:
             await self._acknowledge(exchange, message)
             return
@@ -112,20 +112,20 @@ class SingleExchanges:
         finally:
             self.pending -= counts
 
-    async def _ask(self, exchange: Exchange, message: Message) -> None:
+    async def _ask(self, exchange: HttpExchange, message: Message) -> None:
         try:
             meta = check_envelope(message, exchange.headers)
-        except Refused as refused:
+        except ProtocolRefusal as refused:
             raise from_refused(refused, message.key) from None
         takes_stream = exchange.accepts(b"text/event-stream")
         if not exchange.accepts(b"application/json") or (message.method == LISTEN and not takes_stream):
-            raise Refusal(406, "Accept must name application/json and text/event-stream", key=message.key)
+            raise HttpError(406, "Accept must name application/json and text/event-stream", key=message.key)
         try:
             shared = await self._share(exchange.principal, LOG_LEVEL_KEY in meta)
         except UpstreamError as error:
             is_greeting = message.method in _GREETINGS
             raise upstream_down(error, message.key, is_greeting=is_greeting) from None
-        except Refusal as full:
+        except HttpError as full:
             full.key = message.key
             raise
         if shared is None:
@@ -137,26 +137,28 @@ class SingleExchanges:
         streams = takes_stream and (message.method == LISTEN or not self._json_response())
         await self._exchange(exchange, message, shared, streams=streams)
 
-    async def _acknowledge(self, exchange: Exchange, message: Message) -> None:
+    async def _acknowledge(self, exchange: HttpExchange, message: Message) -> None:
         """There is nothing a client could notify of over HTTP: it calls off a request by hanging up."""
         if not message.method:
-            raise Refusal(400, "send one request or notification", key=message.key)
+            raise HttpError(400, "send one request or notification", key=message.key)
         version = exchange.header(b"mcp-protocol-version").decode("latin-1")
         if version != MODERN_VERSION:
             data = rpc.encode({"supported": [MODERN_VERSION], "requested": version})
-            raise Refusal(400, "unsupported protocol version", code=UNSUPPORTED_VERSION, data=data)
+            raise HttpError(400, "unsupported protocol version", code=UNSUPPORTED_VERSION, data=data)
         await exchange.answer(202)
 
     async def _check_params(
-        self, exchange: Exchange, message: Message, shared: Shared, meta: dict[str, Any]
+        self, exchange: HttpExchange, message: Message, shared: Shared, meta: dict[str, Any]
     ) -> None:
         tool, arguments = call_arguments(message)
         try:
             check_params(await shared.param_headers(tool, meta), arguments, exchange.headers)
-        except Refused as refused:
+        except ProtocolRefusal as refused:
             raise from_refused(refused, message.key) from None
 
-    async def _exchange(self, exchange: Exchange, message: Message, shared: Shared, *, streams: bool) -> None:
+    async def _exchange(
+        self, exchange: HttpExchange, message: Message, shared: Shared, *, streams: bool
+    ) -> None:
         replies = Replies(only_last=not streams)
         exchange.hangup.then(replies.wake)
         number = shared.enter(message, replies)
@@ -169,7 +171,9 @@ class SingleExchanges:
             exchange.hangup.forget(replies.wake)
             shared.leave(number)
 
-    async def _answer(self, exchange: Exchange, replies: Replies, message: Message, *, streams: bool) -> None:
+    async def _answer(
+        self, exchange: HttpExchange, replies: Replies, message: Message, *, streams: bool
+    ) -> None:
         hangup = exchange.hangup
         while not hangup.is_over and not replies.is_done and not (replies.lines and streams):
             await replies.wait(_QUIET_SECONDS)
@@ -193,7 +197,7 @@ class SingleExchanges:
         if not hangup.is_over and not replies.is_overrun:  # else coming back cuts the connection
             await exchange.end()
 
-    async def _answer_at_once(self, exchange: Exchange, replies: Replies, message: Message) -> None:
+    async def _answer_at_once(self, exchange: HttpExchange, replies: Replies, message: Message) -> None:
         line = replies.lines[-1]
         error = _error(line)
         if error is not None and replies.is_stopgap and message.method in _GREETINGS:

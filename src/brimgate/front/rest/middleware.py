@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlencode
 
 from brimgate.engine.cursor import Binding
-from brimgate.engine.replies.rest_frame import ParameterNames, Refusal, Shaped
+from brimgate.engine.replies.rest_frame import ParameterNames, RefusedQuery, Shaped
 from brimgate.engine.rules import ToolRule, template_for
 from brimgate.errors import BrimgateError
 from brimgate.front.rest.headers import (
@@ -26,16 +26,16 @@ from brimgate.front.rest.headers import (
     same_body,
 )
 from brimgate.front.rest.parameters import read_query, split_query
-from brimgate.front.rest.request import UNTOUCHED, Call
+from brimgate.front.rest.request import UNTOUCHED, RestCall
 from brimgate.front.rest.response import (
     BYPASSES,
     HIDDEN,
     OURS,
     TOO_LARGE,
     UNREADABLE,
-    Answer,
     Answering,
     App,
+    AppAnswer,
     Completing,
     Failure,
     Receive,
@@ -45,9 +45,9 @@ from brimgate.front.rest.response import (
     send_body,
     send_failure,
 )
-from brimgate.hold.live_lists import EVERYTHING, Filling
+from brimgate.hold.live_lists import EVERYTHING, LiveList
 from brimgate.hold.protection import Protection
-from brimgate.http.encodings import TooLong, Unreadable, decoded
+from brimgate.http.encodings import BodyTooLong, Unreadable, decoded
 
 _log: Final = logging.getLogger("brimgate.rest")
 
@@ -88,7 +88,7 @@ def tell(report: Report, decision: Decision) -> None:
 
 
 MAX_BYTES: Final = 64 << 20
-FILLING: Final = "brimgate.filling"
+LIVE_LIST: Final = "brimgate.filling"
 """Where an application puts the list that its answer is only the beginning of, before it sends the body."""
 _DECIDED: Final = "brimgate.decided"
 _UPSTREAM: Final = "rest"
@@ -139,7 +139,7 @@ class ProtectedApp:
             return
         try:
             call = self._call(scope, rule)
-        except Refusal as error:
+        except RefusedQuery as error:
             await self._fail(send, scope, failure_of(error))
             return
         if call is None:
@@ -149,7 +149,7 @@ class ProtectedApp:
         else:
             await self._protect(call, scope, receive, send)
 
-    def _call(self, scope: Scope, rule: ToolRule) -> Call | None:
+    def _call(self, scope: Scope, rule: ToolRule) -> RestCall | None:
         """None for a request that is not among those that are protected."""
         path: str = scope["path"]
         if not rule.enabled or not rule.rollout_percent:
@@ -160,7 +160,7 @@ class ProtectedApp:
             return None
         asked = read_query(query, self._names, rule.policy.max_page_size)
         binding = Binding(self._principal(scope), _UPSTREAM, path)
-        return Call(
+        return RestCall(
             self.protection, rule, self.rules, path, _endpoint(scope), scope["method"], asked, binding,
             self._clock(), self._names, template_for(path, self.details),
         )  # fmt: skip
@@ -169,18 +169,18 @@ class ProtectedApp:
         inner: Scope = {**scope, _DECIDED: True}
 
         async def complete() -> bytes | Failure | None:
-            filling: Filling | None = inner.get(FILLING)
-            if filling is None or scope["method"] == "HEAD":
+            live_list: LiveList | None = inner.get(LIVE_LIST)
+            if live_list is None or scope["method"] == "HEAD":
                 return None
             try:
-                await filling.reach(EVERYTHING)
+                await live_list.reach(EVERYTHING)
             except BrimgateError as error:
                 return failure_of(error)
-            return filling.data
+            return live_list.data
 
         await self.app(inner, receive, Completing(send, complete).send)
 
-    async def _protect(self, call: Call, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _protect(self, call: RestCall, scope: Scope, receive: Receive, send: Send) -> None:
         offered: dict[str, Any] = scope.get("extensions") or {}
         inner: Scope = {
             **scope,
@@ -189,7 +189,7 @@ class ProtectedApp:
             _DECIDED: True,
         }
 
-        async def finish(answer: Answer) -> None:
+        async def finish(answer: AppAnswer) -> None:
             await self._finish(call, inner, answer, send)
 
         answering = Answering(send, receive, finish, self._max_bytes, is_head=call.method == "HEAD")
@@ -202,16 +202,16 @@ class ProtectedApp:
         if answering.is_stopped:
             self._note(scope, TOO_LARGE)
 
-    async def _finish(self, call: Call, inner: Scope, answer: Answer, send: Send) -> None:
+    async def _finish(self, call: RestCall, inner: Scope, answer: AppAnswer, send: Send) -> None:
         try:
-            filling, data = await self._body(call, inner, answer)
+            live_list, data = await self._body(call, inner, answer)
             if not answer.media.is_named and looks_binary(data):
                 await send_body(send, answer.status, same_body(answer.headers, len(answer.raw)), answer.raw)
                 return
-            shaped, original = await _worked(len(data), partial(_bounded, call, answer, data, filling))
+            shaped, original = await _worked(len(data), partial(_bounded, call, answer, data, live_list))
         except Unreadable:
             await self._fail(send, inner, UNREADABLE)
-        except TooLong:
+        except BodyTooLong:
             await self._fail(send, inner, TOO_LARGE)
         except BrimgateError as error:
             await self._fail(send, inner, failure_of(error))
@@ -219,25 +219,27 @@ class ProtectedApp:
             _log.exception("an answer of %r could not be bounded", call.path)
             await self._fail(send, inner, OURS)
         else:
-            if filling:
+            if live_list:
                 bare = [
                     pair for pair in answer.headers if pair[0].lower() not in (b"content-encoding", b"etag")
                 ]
                 answer = answer._replace(headers=bare, raw=data)
             await self._send(call, answer, shaped, original, send)
 
-    async def _body(self, call: Call, inner: Scope, answer: Answer) -> tuple[Filling | None, bytes]:
-        filling: Filling | None = inner.get(FILLING) if answer.status < 400 else None
-        if filling is not None:
-            await filling.reach(call.items_needed(filling))
-            return filling, filling.data
+    async def _body(self, call: RestCall, inner: Scope, answer: AppAnswer) -> tuple[LiveList | None, bytes]:
+        live_list: LiveList | None = inner.get(LIVE_LIST) if answer.status < 400 else None
+        if live_list is not None:
+            await live_list.reach(call.items_needed(live_list))
+            return live_list, live_list.data
         encoding = header(answer.headers, b"content-encoding") or b""
         if not encoding:
             return None, answer.raw
         work = partial(decoded, answer.raw, encoding, self._max_bytes)
         return None, await _worked(_MOST_SQUEEZED * len(answer.raw), work)
 
-    async def _send(self, call: Call, answer: Answer, shaped: Shaped, original: int, send: Send) -> None:
+    async def _send(
+        self, call: RestCall, answer: AppAnswer, shaped: Shaped, original: int, send: Send
+    ) -> None:
         told = budget_headers(shaped.tokens, shaped.budget) + missing_header(shaped.missing)
         status, body = answer.status, shaped.body
         if shaped.kind == UNTOUCHED:
@@ -249,11 +251,11 @@ class ProtectedApp:
         self._tell(call.path, status, shaped, original, len(answer.raw))
         await send_body(send, status, headers, body)
 
-    async def _read_on(self, call: Call, scope: Scope, send: Send) -> None:
+    async def _read_on(self, call: RestCall, scope: Scope, send: Send) -> None:
         try:
-            filling = call.filling()
-            if filling is not None:
-                await filling.reach(call.items_needed(filling))
+            live_list = call.live_list()
+            if live_list is not None:
+                await live_list.reach(call.items_needed(live_list))
             held = call.opened()[1].source
             shaped, original = await _worked(len(held.data), call.read)
         except BrimgateError as error:
@@ -285,9 +287,11 @@ class ProtectedApp:
         tell(self._report, decision)
 
 
-def _bounded(call: Call, answer: Answer, data: bytes, filling: Filling | None) -> tuple[Shaped, int]:
-    text, may_be_json = (data, True) if filling else as_utf8(data, answer.media)
-    return call.bound(text, filling, is_error=answer.status >= 400, is_text=not may_be_json)
+def _bounded(
+    call: RestCall, answer: AppAnswer, data: bytes, live_list: LiveList | None
+) -> tuple[Shaped, int]:
+    text, may_be_json = (data, True) if live_list else as_utf8(data, answer.media)
+    return call.bound(text, live_list, is_error=answer.status >= 400, is_text=not may_be_json)
 
 
 def _endpoint(scope: Scope) -> str:

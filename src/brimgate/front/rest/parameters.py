@@ -7,24 +7,24 @@ from dataclasses import astuple, dataclass, field
 from typing import Any, Final, cast
 from urllib.parse import parse_qsl
 
-from brimgate.engine.document import Source
-from brimgate.engine.query import Request, parse_request
-from brimgate.engine.replies.rest_frame import ParameterNames, Refusal, encoded, invalid_cursor
+from brimgate.engine.document import Document
+from brimgate.engine.query import Query, parse_query
+from brimgate.engine.replies.rest_frame import ParameterNames, RefusedQuery, encoded, invalid_cursor
 from brimgate.errors import BadRequest
 
 _LINE: Final = re.compile(r"[0-9]{1,9}\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    request: Request = field(default_factory=Request)
+class RestQuery:
+    request: Query = field(default_factory=Query)
     cursor: str = ""
     others: tuple[tuple[str, str], ...] = ()
     """Parameters that are not ours."""
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class QueryString:
     """A query string taken apart: what is ours, by name, and what is not. Nothing is judged yet."""
 
     ours: dict[str, list[str]]
@@ -32,7 +32,7 @@ class Query:
     has_cursor: bool
 
 
-def split_query(query: bytes, names: ParameterNames) -> Query:
+def split_query(query: bytes, names: ParameterNames) -> QueryString:
     pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
     given: dict[str, list[str]] = {
         name: [value for key, value in pairs if key == name] for name in astuple(names)
@@ -41,10 +41,10 @@ def split_query(query: bytes, names: ParameterNames) -> Query:
     # Without a cursor a path is the application's own.
     ours = set(given) if has_cursor else set(given) - {names.path}
     others = tuple((key, value) for key, value in pairs if key not in ours)
-    return Query(given, others, has_cursor)
+    return QueryString(given, others, has_cursor)
 
 
-def read_query(query: Query, names: ParameterNames, max_limit: int) -> Asked:
+def read_query(query: QueryString, names: ParameterNames, max_limit: int) -> RestQuery:
     given = query.ours
     cursors, paths = given[names.cursor], given[names.path]
     if len(cursors) > 1:
@@ -58,9 +58,9 @@ def read_query(query: Query, names: ParameterNames, max_limit: int) -> Asked:
         (names.path, "invalid_path"),
     ):
         if len(given[name]) > 1 and (name != names.path or cursor):
-            raise Refusal(code, f"{name} is given more than once")
+            raise RefusedQuery(code, f"{name} is given more than once")
     lines = _lines(given, names)
-    request = Request(
+    request = Query(
         limit=_parsed(
             "invalid_limit", names.limit, limit=_one(given[names.limit]), max_limit=max_limit
         ).limit,
@@ -69,21 +69,23 @@ def read_query(query: Query, names: ParameterNames, max_limit: int) -> Asked:
         lines=lines,
     )
     if lines and request.fields:
-        raise Refusal("invalid_lines", f"lines cannot be combined with {names.fields}")
-    return Asked(request, cursor, query.others)
+        raise RefusedQuery("invalid_lines", f"lines cannot be combined with {names.fields}")
+    return RestQuery(request, cursor, query.others)
 
 
 def _one(values: list[str]) -> str | None:
     return values[0] if values else None
 
 
-def _parsed(code: str, name: str, **asked: Any) -> Request:
+def _parsed(code: str, name: str, **asked: Any) -> Query:
     try:
-        return parse_request(**asked)
+        return parse_query(**asked)
     except BadRequest as error:
         what = next(iter(asked))
         message = str(error)
-        raise Refusal(code, name + message[len(what) :] if message.startswith(what) else message) from None
+        raise RefusedQuery(
+            code, name + message[len(what) :] if message.startswith(what) else message
+        ) from None
 
 
 def _lines(given: dict[str, list[str]], names: ParameterNames) -> tuple[int, int] | None:
@@ -93,20 +95,20 @@ def _lines(given: dict[str, list[str]], names: ParameterNames) -> tuple[int, int
     first = _line(names.start_line, start) if start is not None else 1
     last = _line(names.end_line, end) if end is not None else 10**9
     if last < first:
-        raise Refusal("invalid_lines", f"{names.end_line} must not be less than {names.start_line}")
+        raise RefusedQuery("invalid_lines", f"{names.end_line} must not be less than {names.start_line}")
     return first, last
 
 
 def _line(name: str, value: str) -> int:
     if not _LINE.match(value.strip()) or int(value) < 1:
-        raise Refusal("invalid_lines", f"{name} must be a whole number from 1 up")
+        raise RefusedQuery("invalid_lines", f"{name} must be a whole number from 1 up")
     return int(value)
 
 
 _VERSION: Final = re.compile(rb'"3\.\d{1,3}(?:\.\d{1,3})?"\Z')
 
 
-def is_openapi(source: Source) -> bool:
+def is_openapi(source: Document) -> bool:
     children = source.open(source.root) if source.is_json else None
     keys = children.keys if children else None
     if children is None or not keys or not {"openapi", "paths", "info"} <= set(keys):

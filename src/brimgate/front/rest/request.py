@@ -9,14 +9,14 @@ from brimgate.engine.cursor import Binding
 from brimgate.engine.document import Position
 from brimgate.engine.fields import ALL
 from brimgate.engine.policy import Policy
-from brimgate.engine.query import Request, View
-from brimgate.engine.replies.rest_frame import ParameterNames, Scene, Shaped
+from brimgate.engine.query import Query, View
+from brimgate.engine.replies.rest_frame import ParameterNames, RestFrame, Shaped
 from brimgate.engine.replies.rest_reply import budget_of, last_resort, read_on, rest_policy, shape
 from brimgate.engine.rules import ToolRule
 from brimgate.errors import ClientError
-from brimgate.front.rest.parameters import Asked, is_openapi, with_parameters
-from brimgate.hold.live_lists import EVERYTHING, Filling
-from brimgate.hold.protection import Holding, Protection
+from brimgate.front.rest.parameters import RestQuery, is_openapi, with_parameters
+from brimgate.hold.live_lists import EVERYTHING, LiveList
+from brimgate.hold.protection import HeldAnswer, Protection
 
 _log: Final = logging.getLogger("brimgate.rest")
 UNTOUCHED: Final = "untouched"
@@ -24,7 +24,7 @@ _OPENAPI_NAMES: Final = ("openapi.json", "swagger.json", "openapi")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class RestCall:
     """What is known of a request before it is answered."""
 
     protection: Protection
@@ -33,7 +33,7 @@ class Call:
     path: str
     endpoint: str
     method: str
-    asked: Asked
+    asked: RestQuery
     binding: Binding
     now: float
     names: ParameterNames
@@ -43,52 +43,54 @@ class Call:
     def is_safe(self) -> bool:
         return self.method in ("GET", "HEAD")
 
-    def _scene(self, held: Holding, policy: Policy, *, is_repeatable: bool) -> Scene:
-        return Scene(held.source, policy, held.issue, self.endpoint, self.names, self.template, is_repeatable)
+    def _frame(self, held: HeldAnswer, policy: Policy, *, is_repeatable: bool) -> RestFrame:
+        return RestFrame(
+            held.source, policy, held.issue, self.endpoint, self.names, self.template, is_repeatable
+        )
 
     def bound(
-        self, data: bytes, filling: Filling | None, *, is_error: bool, is_text: bool
+        self, data: bytes, live_list: LiveList | None, *, is_error: bool, is_text: bool
     ) -> tuple[Shaped, int]:
         """What goes out for a body, and how many tokens the body has."""
         policy = rest_policy(self.rule.policy, is_error=is_error)
-        held = replace(self.protection, policy=policy).hold(data, self.binding, self.now, filling)
+        held = replace(self.protection, policy=policy).hold(data, self.binding, self.now, live_list)
         repeatable = self.is_safe and not is_error and not self.asked.others
-        scene = self._scene(held, policy, is_repeatable=repeatable)
+        frame = self._frame(held, policy, is_repeatable=repeatable)
         if is_text:
-            scene = replace(scene, source=held.source.as_text)
-        request = Request() if is_error else self.asked.request
-        shaped = self._shaped(scene, request, is_error=is_error)
+            frame = replace(frame, source=held.source.as_text)
+        request = Query() if is_error else self.asked.request
+        shaped = self._shaped(frame, request, is_error=is_error)
         # Lines are cheap to find: no reason to weigh all of the text as exactly as for its chunks.
-        tokens = policy.estimator.table(data) if request.lines else scene.source.tokens(policy.estimator)
+        tokens = policy.estimator.table(data) if request.lines else frame.source.tokens(policy.estimator)
         return shaped, tokens
 
-    def _shaped(self, scene: Scene, request: Request, *, is_error: bool) -> Shaped:
+    def _shaped(self, frame: RestFrame, request: Query, *, is_error: bool) -> Shaped:
         try:
             try:
-                shaped = (None if is_error else self._openapi(scene)) or shape(scene, request)
+                shaped = (None if is_error else self._openapi(frame)) or shape(frame, request)
             except ClientError:
                 if self.is_safe:
                     raise
                 # What it asked for has been done: a wish about the answer that cannot be met does not undo it.
-                request = Request()
-                shaped = shape(scene, request)
+                request = Query()
+                shaped = shape(frame, request)
         except ClientError:
             raise
         except Exception:  # noqa: BLE001  # whatever we got wrong, the answer stays bounded and within reach
             _log.warning("an answer of %r is sent as plain text", self.path, exc_info=True)
-            return last_resort(scene)
+            return last_resort(frame)
         if shaped is not None:
             return shaped
-        data = scene.source.data
-        tokens = scene.policy.estimator.ceiling(data)
-        return Shaped(data, UNTOUCHED, tokens, budget_of(scene, request))
+        data = frame.source.data
+        tokens = frame.policy.estimator.ceiling(data)
+        return Shaped(data, UNTOUCHED, tokens, budget_of(frame, request))
 
-    def _openapi(self, scene: Scene) -> Shaped | None:
+    def _openapi(self, frame: RestFrame) -> Shaped | None:
         """Only where such a document is looked for: anything could say of itself that it is one."""
         is_looked_for = self.is_safe and self.path.rpartition("/")[2] in _OPENAPI_NAMES
-        if not is_looked_for or not is_openapi(scene.source):
+        if not is_looked_for or not is_openapi(frame.source):
             return None
-        data, policy = scene.source.data, scene.policy
+        data, policy = frame.source.data, frame.policy
         changed = with_parameters(data, self.names, self._max_limit)
         tokens = policy.estimator.count(changed or data)
         return Shaped(changed or data, "openapi" if changed else UNTOUCHED, tokens, policy.hard_cap)
@@ -99,27 +101,27 @@ class Call:
 
     # From a cursor
 
-    def opened(self) -> tuple[Protection, Holding, View, Position]:
+    def opened(self) -> tuple[Protection, HeldAnswer, View, Position]:
         protection = replace(self.protection, policy=rest_policy(self.rule.policy))
         return protection, *protection.opened(self.asked.cursor, self.binding, self.now)
 
     def read(self) -> tuple[Shaped, int]:
         protection, held, view, position = self.opened()
         policy = protection.policy
-        scene = self._scene(held, policy, is_repeatable=False)
+        frame = self._frame(held, policy, is_repeatable=False)
         try:
-            shaped = read_on(scene, view, position, self.asked.request)
+            shaped = read_on(frame, view, position, self.asked.request)
         except ClientError:
             raise
         except Exception:  # noqa: BLE001  # as above
             _log.warning("what is held of %r is sent as plain text", self.path, exc_info=True)
-            shaped = last_resort(scene)
+            shaped = last_resort(frame)
         return shaped, held.source.tokens(policy.estimator)
 
-    def filling(self) -> Filling | None:
-        return self.protection.filling(self.asked.cursor, self.binding, self.now)
+    def live_list(self) -> LiveList | None:
+        return self.protection.live_list(self.asked.cursor, self.binding, self.now)
 
-    def items_needed(self, filling: Filling) -> int:
+    def items_needed(self, live_list: LiveList) -> int:
         """How many items of a list that goes on upstream an answer needs: one more than it shows tells that it goes on."""
         request, limit = self.asked.request, self.asked.request.limit
         if not self.asked.cursor:

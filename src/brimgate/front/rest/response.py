@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final, NamedTuple
 
 from brimgate.engine.document import one_line
-from brimgate.engine.replies.rest_frame import Refusal, encoded, invalid_cursor
+from brimgate.engine.replies.rest_frame import RefusedQuery, encoded, invalid_cursor
 from brimgate.errors import BrimgateError, ClientError, CursorError
 from brimgate.front.rest.headers import Header, Media, has_body, header, media_of, other_body, without_body
 
@@ -38,7 +38,7 @@ def failure_of(error: BrimgateError) -> Failure:
     match error:
         case CursorError():
             return failure_of(invalid_cursor())
-        case Refusal():
+        case RefusedQuery():
             return Failure(400, error.code, str(error))
         case ClientError():
             return Failure(400, "bad_request", str(error))
@@ -78,7 +78,7 @@ BYPASSES: Final = ("http.response.pathsend", "http.response.zerocopysend", "http
 """Ways to send that would go past us; an application that is not offered them uses plain bodies."""
 
 
-class Answer(NamedTuple):
+class AppAnswer(NamedTuple):
     status: int
     headers: list[Header]
     media: Media
@@ -97,7 +97,7 @@ class Answering:
         self,
         send: Send,
         receive: Receive,
-        finish: Callable[[Answer], Awaitable[None]],
+        finish: Callable[[AppAnswer], Awaitable[None]],
         max_bytes: int,
         *,
         is_head: bool,
@@ -107,7 +107,7 @@ class Answering:
         self._finish = finish
         self._max_bytes = max_bytes
         self._is_head = is_head
-        self._held: Answer | None = None
+        self._held: AppAnswer | None = None
         self._body = bytearray()
         self._is_passing = False
         self.is_stopped = False
@@ -137,7 +137,7 @@ class Answering:
                 message = {**message, "headers": without_body(headers)}
             await self._send(message)
             return
-        self._held = Answer(status, headers, media, b"")
+        self._held = AppAnswer(status, headers, media, b"")
         length = header(headers, b"content-length") or b""
         if length.isdigit() and int(length) > self._max_bytes:
             await self._stop()

@@ -9,7 +9,7 @@
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from brimgate.engine.document import Source
+from brimgate.engine.document import Document
 
 MIB: Final = 1 << 20
 
@@ -26,16 +26,16 @@ class Bounds:
 
 class SnapshotStore(Protocol):
     def put(
-        self, principal: str, snapshot: bytes, source: Source, expires_minute: int, now_minute: int
+        self, principal: str, snapshot: bytes, source: Document, expires_minute: int, now_minute: int
     ) -> bool:
         """Hold an answer; False if it is larger than a principal may hold."""
         ...
 
-    def grow(self, principal: str, snapshot: bytes, source: Source) -> None:
+    def grow(self, principal: str, snapshot: bytes, source: Document) -> None:
         """More of a held answer has come: what was there before stands where it stood."""
         ...
 
-    def get(self, principal: str, snapshot: bytes, now_minute: int) -> Source | None: ...
+    def get(self, principal: str, snapshot: bytes, now_minute: int) -> Document | None: ...
 
     def put_view(self, principal: str, snapshot: bytes, key: bytes, view: bytes) -> None:
         """Keep the definition of a derived view beside its snapshot; it goes when the snapshot goes."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from brimgate.engine.document import Source
+from brimgate.engine.document import Document
 from brimgate.hold.stores.contract import Bounds
 from brimgate.platform import DRAFT, make_private_dir, write_private
 
@@ -30,13 +30,13 @@ class FileStore:
     def __init__(self, folder: Path, bounds: Bounds | None = None) -> None:
         self._folder = folder
         self._bounds = bounds or Bounds()
-        self._last: tuple[Path, Source] | None = None
+        self._last: tuple[Path, Document] | None = None
         """The snapshot in use, so that a walk does not read and open it again for every page."""
         self._swept = -1
         make_private_dir(folder)
 
     def put(
-        self, principal: str, snapshot: bytes, source: Source, expires_minute: int, now_minute: int
+        self, principal: str, snapshot: bytes, source: Document, expires_minute: int, now_minute: int
     ) -> bool:
         if len(source.data) > self._bounds.per_principal_bytes:
             return False
@@ -59,14 +59,14 @@ class FileStore:
         self._evict(home)
         return True
 
-    def grow(self, principal: str, snapshot: bytes, source: Source) -> None:
+    def grow(self, principal: str, snapshot: bytes, source: Document) -> None:
         entry = self._find(principal, snapshot)
         if entry is not None:
             write_private(entry.path, source.data)
             self._last = (entry.path, source)
             self._evict(entry.path.parent)
 
-    def get(self, principal: str, snapshot: bytes, now_minute: int) -> Source | None:
+    def get(self, principal: str, snapshot: bytes, now_minute: int) -> Document | None:
         entry = self._find(principal, snapshot)
         if entry is None:
             return None
@@ -76,7 +76,7 @@ class FileStore:
         _touch(entry.path)
         if self._last is None or self._last[0] != entry.path:
             try:
-                self._last = (entry.path, Source(entry.path.read_bytes()))
+                self._last = (entry.path, Document(entry.path.read_bytes()))
             except FileNotFoundError:
                 return None
         return self._last[1]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
 
-from brimgate.engine.document import Source
+from brimgate.engine.document import Document
 from brimgate.hold.stores.contract import Bounds
 
 MAX_VIEWS: Final = 256
@@ -14,7 +14,7 @@ MAX_VIEWS: Final = 256
 
 @dataclass(slots=True)
 class _Held:
-    source: Source
+    source: Document
     expires_minute: int
     views: OrderedDict[bytes, bytes] = field(default_factory=lambda: OrderedDict[bytes, bytes]())
 
@@ -27,7 +27,7 @@ class MemoryStore:
         self._lock = Lock()
 
     def put(
-        self, principal: str, snapshot: bytes, source: Source, expires_minute: int, now_minute: int
+        self, principal: str, snapshot: bytes, source: Document, expires_minute: int, now_minute: int
     ) -> bool:
         size = len(source.data)
         if size > self._bounds.per_principal_bytes:
@@ -44,7 +44,7 @@ class MemoryStore:
             self._evict(principal)
         return True
 
-    def grow(self, principal: str, snapshot: bytes, source: Source) -> None:
+    def grow(self, principal: str, snapshot: bytes, source: Document) -> None:
         with self._lock:
             held = self._held.get((principal, snapshot))
             if held is None:
@@ -57,7 +57,7 @@ class MemoryStore:
             self._held.move_to_end((principal, snapshot))
             self._evict(principal)
 
-    def get(self, principal: str, snapshot: bytes, now_minute: int) -> Source | None:
+    def get(self, principal: str, snapshot: bytes, now_minute: int) -> Document | None:
         with self._lock:
             held = self._held.get((principal, snapshot))
             if held is None:

@@ -7,7 +7,13 @@ from typing import Any, Final, cast
 import msgspec
 
 from brimgate.relay.protocol import message as rpc
-from brimgate.relay.protocol.versions import HEADER_MISMATCH, Headers, Refused, encode_text, header_text
+from brimgate.relay.protocol.versions import (
+    HEADER_MISMATCH,
+    Headers,
+    ProtocolRefusal,
+    encode_text,
+    header_text,
+)
 
 _DECIMAL: Final = re.compile(r"-?[0-9]{1,400}(?:\.0{1,100})?")
 _TOKEN: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
@@ -59,15 +65,15 @@ def check_params(wanted: ParamHeaders, arguments: Mapping[str, Any], headers: He
         value, said = _at(arguments, path), header_text(headers, header)
         where = f"the argument {'.'.join(path)}"
         if count > 1:
-            raise Refused(HEADER_MISMATCH, f"the header {header} appears more than once")
+            raise ProtocolRefusal(HEADER_MISMATCH, f"the header {header} appears more than once")
         rendered = _rendered(value)
         if rendered is None:
             if count:
-                raise Refused(HEADER_MISMATCH, f"the header {header} is given, but {where} is not")
+                raise ProtocolRefusal(HEADER_MISMATCH, f"the header {header} is given, but {where} is not")
         elif not count:
-            raise Refused(HEADER_MISMATCH, f"the header {header} is missing, but {where} is given")
+            raise ProtocolRefusal(HEADER_MISMATCH, f"the header {header} is missing, but {where} is given")
         elif said is None or not _is_same(kind, value, rendered, said):
-            raise Refused(HEADER_MISMATCH, f"the header {header} does not match {where}")
+            raise ProtocolRefusal(HEADER_MISMATCH, f"the header {header} does not match {where}")
 
 
 def make_params(wanted: ParamHeaders, arguments: Mapping[str, Any]) -> list[tuple[bytes, bytes]]:

@@ -22,7 +22,7 @@ _NO_RESOURCE: Final = -32002
 UNSUPPORTED_VERSION: Final = -32022
 
 
-class Outcome(NamedTuple):
+class ToolOutcome(NamedTuple):
     """What a tool answers, whatever the protocol's revision."""
 
     text: str
@@ -30,14 +30,14 @@ class Outcome(NamedTuple):
     failed: bool = False
 
 
-class Tool(Protocol):
+class ServedTool(Protocol):
     @property
     def output_schema(self) -> Json | None: ...
     def definition(self) -> Json:
         """As in tools/list, without the output schema, which older revisions do not know."""
         ...
 
-    def call(self, arguments: Json) -> Outcome: ...
+    def call(self, arguments: Json) -> ToolOutcome: ...
 
 
 class Resource(NamedTuple):
@@ -53,13 +53,13 @@ class Prompt(NamedTuple):
     write: Callable[[str], str]
 
 
-class Server(NamedTuple):
+class McpServer(NamedTuple):
     """What a server is and has; what it has none of, it does not offer."""
 
     name: str
     version: str
     instructions: str
-    tools: Mapping[str, Tool]
+    tools: Mapping[str, ServedTool]
     resources: Mapping[str, Resource] = {}
     prompts: Mapping[str, Prompt] = {}
 
@@ -73,7 +73,7 @@ class Server(NamedTuple):
         return {kind: {} for kind, things in offered.items() if things}
 
 
-class Refused(Exception):
+class RpcRefusal(Exception):
     """A request that gets a JSON-RPC error."""
 
     def __init__(self, code: int, message: str, data: Json | None = None) -> None:
@@ -81,10 +81,10 @@ class Refused(Exception):
         self.error: Json = {"code": code, "message": message} | ({"data": data} if data else {})
 
 
-class Session:
+class ServerSession:
     """One connection. `version` is empty until a handshake has been made."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: McpServer) -> None:
         self._server = server
         self._modern: bool | None = None
         self.version = ""
@@ -100,7 +100,7 @@ class Session:
                 return None
             number = _number(message)
             body: Json = {"result": self._result(*_request(message))}
-        except Refused as refused:
+        except RpcRefusal as refused:
             body = {"error": refused.error}
         whole = {"jsonrpc": "2.0", "id": number} | body
         return json.dumps(whole, separators=(",", ":")).encode() + b"\n"
@@ -113,7 +113,7 @@ class Session:
         if self._modern:
             return self._modern_result(method, params)
         if enveloped and method != "initialize":
-            raise Refused(INVALID_REQUEST, "this connection began with the initialize handshake")
+            raise RpcRefusal(INVALID_REQUEST, "this connection began with the initialize handshake")
         return self._handshake_result(method, params)
 
     def _modern_result(self, method: str, params: Json) -> Json:
@@ -138,13 +138,13 @@ class Session:
         if method == "initialize":
             return self._initialize(params)
         if not self.version and self._knows(method):
-            raise Refused(INVALID_REQUEST, "send initialize first")
+            raise RpcRefusal(INVALID_REQUEST, "send initialize first")
         return self._shared(method, params)
 
     def _initialize(self, params: Json) -> Json:
         wanted = params.get("protocolVersion")
         if not isinstance(wanted, str):
-            raise Refused(BAD_PARAMS, "protocolVersion must be a text")
+            raise RpcRefusal(BAD_PARAMS, "protocolVersion must be a text")
         self.version = wanted if wanted in HANDSHAKE_REVISIONS else HANDSHAKE_REVISIONS[-1]
         return {
             "protocolVersion": self.version,
@@ -158,9 +158,9 @@ class Session:
 
     def _shared(self, method: str, params: Json) -> Json:
         if not self._knows(method):
-            raise Refused(NO_METHOD, f"Method not found: {method}")
+            raise RpcRefusal(NO_METHOD, f"Method not found: {method}")
         if method.endswith("/list") and params.get("cursor") is not None:
-            raise Refused(BAD_PARAMS, "no such cursor: every list here fits on one page")
+            raise RpcRefusal(BAD_PARAMS, "no such cursor: every list here fits on one page")
         return _METHODS[method](self, params)
 
     @property
@@ -171,7 +171,7 @@ class Session:
     def list_tools(self, _: Json) -> Json:
         return {"tools": [self._definition(tool) for tool in self._server.tools.values()]}
 
-    def _definition(self, tool: Tool) -> Json:
+    def _definition(self, tool: ServedTool) -> Json:
         definition = tool.definition()
         if self._structured and tool.output_schema:
             definition["outputSchema"] = tool.output_schema
@@ -180,9 +180,9 @@ class Session:
     def call_tool(self, params: Json) -> Json:
         tools, name, arguments = self._server.tools, _text(params, "name"), params.get("arguments", {})
         if name not in tools:
-            raise Refused(BAD_PARAMS, f"Unknown tool: {name}; known: {', '.join(tools)}")
+            raise RpcRefusal(BAD_PARAMS, f"Unknown tool: {name}; known: {', '.join(tools)}")
         if not isinstance(arguments, dict):
-            raise Refused(BAD_PARAMS, "arguments must be an object")
+            raise RpcRefusal(BAD_PARAMS, "arguments must be an object")
         outcome = tools[name].call(cast("Json", arguments))
         result: Json = {"content": [{"type": "text", "text": outcome.text}], "isError": outcome.failed}
         if self._structured and outcome.structured is not None:
@@ -197,7 +197,7 @@ class Session:
         uri = _text(params, "uri")
         if uri not in self._server.resources:
             code = BAD_PARAMS if self._modern else _NO_RESOURCE
-            raise Refused(code, "Resource not found", {"uri": uri})
+            raise RpcRefusal(code, "Resource not found", {"uri": uri})
         resource = self._server.resources[uri]
         return {"contents": [{"uri": uri, "mimeType": resource.kind, "text": resource.read()}]}
 
@@ -207,22 +207,22 @@ class Session:
     def get_prompt(self, params: Json) -> Json:
         prompts, name, arguments = self._server.prompts, _text(params, "name"), params.get("arguments", {})
         if name not in prompts:
-            raise Refused(BAD_PARAMS, f"Unknown prompt: {name}; known: {', '.join(prompts)}")
+            raise RpcRefusal(BAD_PARAMS, f"Unknown prompt: {name}; known: {', '.join(prompts)}")
         definition, write = prompts[name]
         if not isinstance(arguments, dict):
-            raise Refused(BAD_PARAMS, "arguments must be an object")
+            raise RpcRefusal(BAD_PARAMS, "arguments must be an object")
         text = write(_text(cast("Json", arguments), definition["arguments"][0]["name"]))
         message = {"role": "user", "content": {"type": "text", "text": text}}
         return {"description": definition["description"], "messages": [message]}
 
 
-_METHODS: Final[dict[str, Callable[[Session, Json], Json]]] = {
-    "tools/list": Session.list_tools,
-    "tools/call": Session.call_tool,
-    "resources/list": Session.list_resources,
-    "resources/read": Session.read_resource,
-    "prompts/list": Session.list_prompts,
-    "prompts/get": Session.get_prompt,
+_METHODS: Final[dict[str, Callable[[ServerSession, Json], Json]]] = {
+    "tools/list": ServerSession.list_tools,
+    "tools/call": ServerSession.call_tool,
+    "resources/list": ServerSession.list_resources,
+    "resources/read": ServerSession.read_resource,
+    "prompts/list": ServerSession.list_prompts,
+    "prompts/get": ServerSession.get_prompt,
 }
 
 
@@ -230,32 +230,32 @@ def _message(line: bytes) -> Json:
     try:
         parsed: Any = json.loads(line)
     except (ValueError, RecursionError):
-        raise Refused(PARSE_ERROR, "Parse error: a line must be one JSON object") from None
+        raise RpcRefusal(PARSE_ERROR, "Parse error: a line must be one JSON object") from None
     if not isinstance(parsed, dict):
-        raise Refused(INVALID_REQUEST, "a message must be a JSON object")
+        raise RpcRefusal(INVALID_REQUEST, "a message must be a JSON object")
     return cast("Json", parsed)
 
 
 def _number(message: Json) -> str | int:
     number = message["id"]
     if not isinstance(number, str | int):
-        raise Refused(INVALID_REQUEST, "an id must be a text or a whole number")
+        raise RpcRefusal(INVALID_REQUEST, "an id must be a text or a whole number")
     return number
 
 
 def _request(message: Json) -> tuple[str, Json]:
     method, params = message.get("method"), message.get("params", {})
     if not isinstance(method, str) or message.get("jsonrpc") != "2.0":
-        raise Refused(INVALID_REQUEST, 'a request needs "jsonrpc": "2.0" and a method')
+        raise RpcRefusal(INVALID_REQUEST, 'a request needs "jsonrpc": "2.0" and a method')
     if not isinstance(params, dict):
-        raise Refused(BAD_PARAMS, "params must be an object")
+        raise RpcRefusal(BAD_PARAMS, "params must be an object")
     return method, cast("Json", params)
 
 
 def _text(params: Json, key: str) -> str:
     value = params.get(key)
     if not isinstance(value, str):
-        raise Refused(BAD_PARAMS, f"{key} must be a text")
+        raise RpcRefusal(BAD_PARAMS, f"{key} must be a text")
     return value
 
 
@@ -263,12 +263,12 @@ def _check_envelope(params: Json) -> None:
     meta = params.get("_meta")
     for key in (VERSION_KEY, f"{_PREFIX}clientCapabilities"):
         if not isinstance(meta, dict) or key not in meta:
-            raise Refused(BAD_PARAMS, f"_meta must have {key}")
+            raise RpcRefusal(BAD_PARAMS, f"_meta must have {key}")
     version: object = params["_meta"][VERSION_KEY]
     if version != MODERN_REVISION:
         raise _unsupported(version)
 
 
-def _unsupported(requested: object) -> Refused:
+def _unsupported(requested: object) -> RpcRefusal:
     data: Json = {"supported": [MODERN_REVISION], "requested": str(requested)}
-    return Refused(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
+    return RpcRefusal(UNSUPPORTED_VERSION, "Unsupported protocol version", data)

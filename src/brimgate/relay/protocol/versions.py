@@ -40,7 +40,7 @@ Headers = Sequence[tuple[bytes, bytes]]
 """As they came: names in small letters, values without the space around them."""
 
 
-class Refused(Exception):
+class ProtocolRefusal(Exception):
     """A request that contradicts itself or the protocol."""
 
     def __init__(self, code: int, text: str, data: bytes = b"") -> None:
@@ -77,10 +77,10 @@ def check_envelope(message: Message, headers: Headers) -> dict[str, Any]:
     """What a modern request says about itself, once its headers and body agree; else `Refused`."""
     for name in _ROUTING:
         if sum(1 for given, _ in headers if given == name) > 1:
-            raise Refused(HEADER_MISMATCH, f"the header {name.decode()} appears more than once")
+            raise ProtocolRefusal(HEADER_MISMATCH, f"the header {name.decode()} appears more than once")
     meta = meta_of(message)
     if missing := [key for key in (VERSION_KEY, CAPABILITIES_KEY) if key not in meta]:
-        raise Refused(rpc.INVALID_PARAMS, f"params._meta is missing {' and '.join(missing)}")
+        raise ProtocolRefusal(rpc.INVALID_PARAMS, f"params._meta is missing {' and '.join(missing)}")
     version = meta[VERSION_KEY]
     _check(headers, "mcp-protocol-version", version, "the protocol version in params._meta")
     _check(headers, "mcp-method", message.method, "the method")
@@ -90,7 +90,9 @@ def check_envelope(message: Message, headers: Headers) -> dict[str, Any]:
             _check(headers, "mcp-name", named, f"params.{member}")
     if version != MODERN_VERSION:
         data = rpc.encode({"supported": [MODERN_VERSION], "requested": version})
-        raise Refused(UNSUPPORTED_VERSION, f"unsupported protocol version; supported: {MODERN_VERSION}", data)
+        raise ProtocolRefusal(
+            UNSUPPORTED_VERSION, f"unsupported protocol version; supported: {MODERN_VERSION}", data
+        )
     return meta
 
 
@@ -103,7 +105,7 @@ def _named(message: Message) -> _Named:
 
 def _check(headers: Headers, name: str, said: Any, what: str) -> None:
     if header_text(headers, name) != said:
-        raise Refused(HEADER_MISMATCH, f"the header {name} does not match {what}")
+        raise ProtocolRefusal(HEADER_MISMATCH, f"the header {name} does not match {what}")
 
 
 def header_text(headers: Headers, name: str) -> str | None:

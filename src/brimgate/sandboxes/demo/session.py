@@ -4,7 +4,7 @@ import json
 from typing import Final
 
 from brimgate.relay.protocol import server
-from brimgate.relay.protocol.server import BAD_PARAMS, Prompt, Refused, Resource
+from brimgate.relay.protocol.server import BAD_PARAMS, Prompt, Resource, RpcRefusal
 from brimgate.sandboxes.demo.tools import DOCUMENTS, LOGS, TOOLS
 from brimgate.testing.bookings import bookings
 
@@ -21,7 +21,7 @@ def _welcome(guest: str) -> str:
 
 def _review(log: str) -> str:
     if log not in LOGS:
-        raise Refused(BAD_PARAMS, f"Unknown log: {log}; known: {', '.join(LOGS)}")
+        raise RpcRefusal(BAD_PARAMS, f"Unknown log: {log}; known: {', '.join(LOGS)}")
     return f"What went wrong here, and what should be done first?\n\n{LOGS[log]()}"
 
 
@@ -43,7 +43,7 @@ _PROMPTS: Final = {
         _review,
     ),
 }
-_SERVER: Final = server.Server(
+_SERVER: Final = server.McpServer(
     name="brimgate-demo",
     version="1.0.0",
     instructions="A property manager's bookings, listings, tasks, logs and manuals. All of it is made up.",
@@ -53,7 +53,7 @@ _SERVER: Final = server.Server(
 )
 
 
-class Session(server.Session):
+class Session(server.ServerSession):
     """One connection to the demo server."""
 
     def __init__(self) -> None:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from brimgate.relay.protocol.server import Json, Outcome
+from brimgate.relay.protocol.server import Json, ToolOutcome
 from brimgate.sandboxes.demo.failure import failure
 from brimgate.sandboxes.demo.knowledge import nodes
 from brimgate.sandboxes.demo.listings import listings
@@ -17,7 +17,7 @@ from brimgate.testing.bookings import bookings
 class Tool(NamedTuple):
     name: str
     description: str
-    run: Callable[[Json], Outcome]
+    run: Callable[[Json], ToolOutcome]
     properties: Json = {}  # noqa: RUF012  # never written to
     required: tuple[str, ...] = ()
     output_schema: Json | None = None
@@ -34,9 +34,9 @@ class Tool(NamedTuple):
             "annotations": read_only,
         }
 
-    def call(self, arguments: Json) -> Outcome:
+    def call(self, arguments: Json) -> ToolOutcome:
         wrong = self._wrong(arguments)
-        return Outcome(f"{self.name}: {wrong}", failed=True) if wrong else self.run(arguments)
+        return ToolOutcome(f"{self.name}: {wrong}", failed=True) if wrong else self.run(arguments)
 
     def _wrong(self, arguments: Json) -> str:
         """What is wrong with the arguments, in words a model can act on; empty when nothing is."""
@@ -66,27 +66,27 @@ def _fault(value: object, schema: Json) -> str:
             return "" if value else "must not be empty"
 
 
-def _list_bookings(arguments: Json) -> Outcome:
+def _list_bookings(arguments: Json) -> ToolOutcome:
     answer = bookings()
     answer["result"] = answer["result"][: arguments.get("limit")]
     answer["count"] = len(answer["result"])
-    return Outcome(json.dumps(answer, indent=2), answer)
+    return ToolOutcome(json.dumps(answer, indent=2), answer)
 
 
-def _get_booking(arguments: Json) -> Outcome:
+def _get_booking(arguments: Json) -> ToolOutcome:
     number = arguments["id"]
     for booking in bookings()["result"]:
         if booking["id"] == number:
-            return Outcome(json.dumps(booking, indent=2), booking)
-    return Outcome(f"There is no booking {number}; list_bookings gives the ids.", failed=True)
+            return ToolOutcome(json.dumps(booking, indent=2), booking)
+    return ToolOutcome(f"There is no booking {number}; list_bookings gives the ids.", failed=True)
 
 
-def _list_listings(_: Json) -> Outcome:
-    return Outcome(json.dumps(listings()))
+def _list_listings(_: Json) -> ToolOutcome:
+    return ToolOutcome(json.dumps(listings()))
 
 
-def _list_tasks(_: Json) -> Outcome:
-    return Outcome(json.dumps(tasks(), indent=2))
+def _list_tasks(_: Json) -> ToolOutcome:
+    return ToolOutcome(json.dumps(tasks(), indent=2))
 
 
 LOGS: Final[Mapping[str, Callable[[], str]]] = {"app": log, "sync": lambda: log(400, seed=18)}
@@ -96,15 +96,15 @@ DOCUMENTS: Final[Mapping[str, Callable[[], str]]] = {
 }
 
 
-def _read_log(arguments: Json) -> Outcome:
-    return Outcome(LOGS[arguments.get("name", "app")]())
+def _read_log(arguments: Json) -> ToolOutcome:
+    return ToolOutcome(LOGS[arguments.get("name", "app")]())
 
 
-def _read_document(arguments: Json) -> Outcome:
-    return Outcome(DOCUMENTS[arguments.get("name", "manual")]())
+def _read_document(arguments: Json) -> ToolOutcome:
+    return ToolOutcome(DOCUMENTS[arguments.get("name", "manual")]())
 
 
-def _search_knowledge(arguments: Json) -> Outcome:
+def _search_knowledge(arguments: Json) -> ToolOutcome:
     words = arguments["query"].lower().split()
 
     def relevance(node: Json) -> int:
@@ -112,11 +112,11 @@ def _search_knowledge(arguments: Json) -> Outcome:
 
     found = sorted(nodes(), key=relevance, reverse=True)[: arguments.get("max_nodes")]
     answer: Json = {"message": "Nodes retrieved successfully", "nodes": found}
-    return Outcome(json.dumps(answer), answer)
+    return ToolOutcome(json.dumps(answer), answer)
 
 
-def _fail(_: Json) -> Outcome:
-    return Outcome(failure(), failed=True)
+def _fail(_: Json) -> ToolOutcome:
+    return ToolOutcome(failure(), failed=True)
 
 
 def _object(**properties: Json) -> Json:

@@ -16,8 +16,8 @@ from brimgate.relay.protocol.server import (
     PARSE_ERROR,
     UNSUPPORTED_VERSION,
     VERSION_KEY,
-    Server,
-    Session,
+    McpServer,
+    ServerSession,
 )
 from brimgate.sandboxes.graphiti.asgi import (
     EVENTS,
@@ -52,14 +52,14 @@ _STATUS: Final = {
 class _Visit(NamedTuple):
     """The session a request belongs to."""
 
-    session: Session
+    session: ServerSession
     id: str = ""
     """Empty for one that lasts no longer than the request."""
     waiting: dict[Any, asyncio.Event] = {}  # noqa: RUF012  # of a session each has its own; here it is never written to
 
 
 class App:
-    def __init__(self, server: Server, pace: Pace) -> None:
+    def __init__(self, server: McpServer, pace: Pace) -> None:
         self._server, self._pace = server, pace
         self._visits: dict[str, _Visit] = {}
 
@@ -104,13 +104,13 @@ class App:
 
     def _visit(self, message: Json, headers: dict[bytes, bytes]) -> _Visit:
         if message.get("method") == "initialize":
-            return _Visit(Session(self._server), secrets.token_hex(16), {})
+            return _Visit(ServerSession(self._server), secrets.token_hex(16), {})
         meta = params_of(message).get("_meta")
         if isinstance(meta, dict) and VERSION_KEY in meta:
             _check_headers(message, headers)
-            return _Visit(Session(self._server))
+            return _Visit(ServerSession(self._server))
         if not message:
-            return _Visit(Session(self._server))
+            return _Visit(ServerSession(self._server))
         return self._known(headers)
 
     def _known(self, headers: dict[bytes, bytes]) -> _Visit:
@@ -188,7 +188,7 @@ def _status(answer: bytes) -> int:
     return _STATUS.get(message_of(answer).get("error", {}).get("code"), 200)
 
 
-def serve_http(server: Server, pace: Pace, host: str, port: int) -> None:
+def serve_http(server: McpServer, pace: Pace, host: str, port: int) -> None:
     """Until a signal. The address is told once connections are taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, port), family=family) as listening:

@@ -3,7 +3,7 @@
 import json
 from typing import Final, NamedTuple
 
-from brimgate.relay.protocol.server import Outcome, Server
+from brimgate.relay.protocol.server import McpServer, ToolOutcome
 from brimgate.sandboxes.graphiti.graph import Graph
 from brimgate.sandboxes.graphiti.parameters import BadArguments
 from brimgate.sandboxes.graphiti.shapes import Json
@@ -26,17 +26,17 @@ class _Served(NamedTuple):
     def definition(self) -> Json:
         return self.tool.definition()
 
-    def call(self, arguments: Json) -> Outcome:
+    def call(self, arguments: Json) -> ToolOutcome:
         try:
             answer = self.graph.call(self.tool.name, arguments)
         except BadArguments as fault:
-            return Outcome(f"Error executing tool {self.tool.name}: {fault}", failed=True)
+            return ToolOutcome(f"Error executing tool {self.tool.name}: {fault}", failed=True)
         text = json.dumps(answer, indent=2, ensure_ascii=False)
-        return Outcome(text, {"result": answer} if self.tool.may_fail else answer)
+        return ToolOutcome(text, {"result": answer} if self.tool.may_fail else answer)
 
 
-def serve(graph: Graph) -> Server:
-    return Server(
+def serve(graph: Graph) -> McpServer:
+    return McpServer(
         name="Graphiti Agent Memory",
         version="1.0.0",
         instructions=_INSTRUCTIONS,

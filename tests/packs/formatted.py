@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from brimgate.packs.formatter import Limits, Trouble, write
+from brimgate.packs.formatter import Limits, Trouble, format_document
 from brimgate.packs.graphiti import PACK
 from brimgate.packs.pack import Formatter, Pack, Scene, Tool
 from brimgate.packs.short_ids import ids_in, shortener
@@ -34,7 +34,7 @@ SCENES = {"command_line": command_line, "relay": relay}
 
 def said(tool: str, document: bytes, scene: Scene) -> tuple[str | None, list[Trouble]]:
     troubles: list[Trouble] = []
-    return write(PACK, tool, document, scene, troubles.append, PATIENT), troubles
+    return format_document(PACK, tool, document, scene, troubles.append, PATIENT), troubles
 
 
 def pack_of(formatter: Formatter) -> Pack:

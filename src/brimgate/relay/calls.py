@@ -16,7 +16,7 @@ _MAX_WAITING: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class PendingCall:
     id: bytes
     """As the client spelled it."""
     method: str
@@ -32,15 +32,15 @@ class Call:
     """The request itself, where it may have to be sent again to a restarted upstream."""
 
 
-class WaitingCalls:
+class PendingCalls:
     def __init__(self) -> None:
-        self._calls: OrderedDict[bytes, Call] = OrderedDict()
+        self._calls: OrderedDict[bytes, PendingCall] = OrderedDict()
         self._subscriptions = 0
 
     def __contains__(self, key: bytes) -> bool:
         return same_spelling(key) in self._calls
 
-    def __iter__(self) -> Iterator[Call]:
+    def __iter__(self) -> Iterator[PendingCall]:
         return iter(list(self._calls.values()))
 
     @property
@@ -48,7 +48,7 @@ class WaitingCalls:
         """Those that will be answered some day; a subscription never is."""
         return len(self._calls) - self._subscriptions
 
-    def add(self, call: Call) -> None:
+    def add(self, call: PendingCall) -> None:
         key = same_spelling(call.id)
         self._pop(key)
         self._calls[key] = call
@@ -56,13 +56,13 @@ class WaitingCalls:
         if len(self._calls) > _MAX_WAITING:
             self._pop(next(iter(self._calls)))
 
-    def take(self, key: bytes) -> Call | None:
+    def take(self, key: bytes) -> PendingCall | None:
         if not key:
             return None
         usual, other = spellings(key)
         return self._pop(usual if usual in self._calls else other)
 
-    def _pop(self, key: bytes) -> Call | None:
+    def _pop(self, key: bytes) -> PendingCall | None:
         call = self._calls.pop(key, None)
         self._subscriptions -= call is not None and call.method == _SUBSCRIPTION
         return call
