@@ -17,7 +17,7 @@ PAGE = (ROOT / "docs" / "how-to" / "write-a-pack.md").read_text("utf-8")
 PEOPLE = {"author": "Ana", "assignee": "Ben", "watchers": ["Cem"]}
 SERVER = """
 import sys
-from brimgate.relay.protocol.server import McpServer, ServerSession, ToolOutcome
+from brimgate.testing.mcp_session import FakeServer, FakeSession, ToolOutcome
 import json
 
 TICKETS = json.loads(open(sys.argv[1], encoding="utf-8").read())
@@ -40,7 +40,7 @@ class Tool:
             return ToolOutcome(json.dumps({"ok": False, "problem": "the index is being rebuilt"}))
         return ToolOutcome(json.dumps({"tickets": TICKETS[: arguments.get("limit")]}))
 
-session = ServerSession(McpServer("tickets", "1", "", {name: Tool(name) for name in PARAMETERS}))
+session = FakeSession(FakeServer("tickets", "1", "", {name: Tool(name) for name in PARAMETERS}))
 for line in sys.stdin.buffer:
     if answer := session.answer(line):
         sys.stdout.buffer.write(answer)

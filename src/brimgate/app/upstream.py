@@ -112,7 +112,7 @@ class ServedUpstream:
     def _connector(self) -> Connect:
         if self.api is None:
             return connector(self.name, self._one, self._max_bytes)
-        from brimgate.back.rest.server import RestServer  # the SDK takes a second to load: now, not at a call
+        from brimgate.back.rest.server import RestServer
         from brimgate.hold.live_lists import ClaimTickets
 
         self._tickets = ClaimTickets()

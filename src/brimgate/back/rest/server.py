@@ -1,38 +1,39 @@
-"""A REST API as an MCP server in our own process, on the official SDK. Whoever talks to it sees a channel as any other."""
+"""A REST API as an MCP server in our own process. Whoever talks to it sees a channel like any other."""
 
 import asyncio
 import logging
-import math
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
 from brimgate import __version__
 from brimgate.back.channel import Line, Listener
-from brimgate.errors import ClientError, OperatorError, UpstreamError
+from brimgate.errors import ClientError, UpstreamError
 from brimgate.hold.live_lists import EVERYTHING, TICKET, ClaimTickets, WholeList
+from brimgate.relay.protocol import message
+from brimgate.relay.protocol.server import Json, McpServer, ServerSession, ToolCall
 
 if TYPE_CHECKING:
     from brimgate.back.rest.api import ApiAnswer, RestApi
-
-try:
-    import mcp_types as types
-    from anyio import ClosedResourceError
-    from mcp.server.lowlevel import Server
-    from mcp.shared._context_streams import create_context_streams
-    from mcp.shared.exceptions import MCPError
-    from mcp.shared.message import SessionMessage
-except ImportError as error:
-    raise OperatorError("a REST API as MCP tools needs the MCP SDK: pip install 'brimgate[rest]'") from error
+    from brimgate.back.rest.model import ApiTool
 
 Ending = Callable[[], Awaitable[None]]
-_INVALID_REQUEST: Final = -32600
-_INVALID_PARAMS: Final = -32602
-_INTERNAL_ERROR: Final = -32603
+Run = Callable[[ToolCall], Coroutine[Any, Any, bytes]]
 _log: Final = logging.getLogger("brimgate.rest")
 _SMALL_BYTES: Final = 16 << 10
+
+
+class _DeclaredTool(NamedTuple):
+    tool: "ApiTool"
+    output_schema: None = None
+
+    def definition(self) -> Json:
+        one = self.tool
+        told: Json = {"name": one.name, "title": one.title, "description": one.description}
+        told |= {"inputSchema": one.input_schema, "annotations": one.annotations}
+        return {key: value for key, value in told.items() if value or key == "inputSchema"}
 
 
 class RestServer:
@@ -41,122 +42,85 @@ class RestServer:
     def __init__(
         self, name: str, api: "RestApi", tickets: ClaimTickets | None, on_end: Ending | None = None
     ) -> None:
-        """`handover`: takes lists that go on upstream, for those who read page by page; without it they come whole.
+        """`tickets`: takes live lists, for those who read page by page; without it they come whole.
         `on_end`: what is done when a conversation has ended."""
         self._name, self._api, self._tickets, self._on_end = name, api, tickets, on_end
 
     async def connect(self, listener: Listener) -> "RestChannel":
-        server: Server[dict[str, Any]] = Server(
-            self._name,
-            version=__version__,
-            title=self._api.api.title or None,
-            instructions=self._api.api.description or None,
-            on_list_tools=self._list,
-            on_call_tool=self._call,
-        )
-        return RestChannel(self._name, server, listener, self._on_end)
+        declared = self._api.api
+        tools = {name: _DeclaredTool(tool) for name, tool in declared.tools.items()}
+        server = McpServer(self._name, __version__, declared.description, tools, declared.title)
+        return RestChannel(self._name, ServerSession(server), self._run, listener, self._on_end)
 
-    async def _list(self, _: Any, __: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(
-            tools=[
-                types.Tool(
-                    name=tool.name,
-                    title=tool.title or None,
-                    description=tool.description,
-                    input_schema=tool.input_schema,
-                    annotations=types.ToolAnnotations.model_validate(tool.annotations),
-                )
-                for tool in self._api.api.tools.values()
-            ]
-        )
-
-    async def _call(self, _: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        if params.name not in self._api.api.tools:
-            raise MCPError(_INVALID_PARAMS, f"Unknown tool: {params.name[:100]}")
+    async def _run(self, call: ToolCall) -> bytes:
         try:
-            return await self._told(await self._api.run(params.name, params.arguments or {}))
+            return call.finish(await self._result(await self._api.run(call.name, call.arguments)))
         except (ClientError, UpstreamError) as error:
-            return types.CallToolResult(content=[_text(str(error))], is_error=True)
-        except Exception:  # noqa: BLE001  # the SDK would tell the client what it says
-            _log.exception("the call of %s failed", params.name)
-            raise MCPError(_INTERNAL_ERROR, "Brimgate failed on this call; its log says why") from None
+            return call.finish({"content": [_text(str(error))], "isError": True})
+        except Exception:  # noqa: BLE001  # the call is answered, and the session goes on
+            _log.exception("the call of %s failed", call.name)
+            return call.fail(message.INTERNAL_ERROR, "Brimgate failed on this call; its log says why")
 
-    async def _told(self, answer: "ApiAnswer") -> types.CallToolResult:
+    async def _result(self, answer: "ApiAnswer") -> Json:
         live_list, body = answer.live_list, answer.body
         if self._tickets is not None and (live_list is not None or len(body) > _SMALL_BYTES):
             # It does not travel through JSON-RPC: whoever takes it over reads it where it is.
-            token = self._tickets.give(live_list or WholeList(body))
-            return types.CallToolResult(content=[_text("")], _meta={TICKET: token})
+            ticket = self._tickets.give(live_list or WholeList(body))
+            return {"content": [_text("")], "_meta": {TICKET: ticket}}
         if live_list is not None:
             await live_list.reach(EVERYTHING)
             body = live_list.data
-        return types.CallToolResult(content=[_text(body.decode("utf-8", "replace"))])
+        return {"content": [_text(body.decode("utf-8", "replace"))]}
 
 
-def _text(text: str) -> types.TextContent:
-    return types.TextContent(type="text", text=text)
+def _text(text: str) -> Json:
+    return {"type": "text", "text": text}
 
 
-class _Asked(msgspec.Struct):
-    id: msgspec.Raw = msgspec.Raw()
+class _Cancelled(msgspec.Struct):
+    requestId: msgspec.Raw = message.NOTHING  # noqa: N815  # as the protocol spells it
+
+
+class _Notification(msgspec.Struct):
     method: str = ""
+    params: _Cancelled = msgspec.field(default_factory=_Cancelled)
 
 
-def _refusal(line: Line) -> bytes:
-    """The answer to a request that cannot be read; nothing for what asks for none."""
-    try:
-        asked = msgspec.json.decode(line, type=_Asked)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return b""
-    if not asked.method or bytes(asked.id) in (b"", b"null"):
-        return b""
-    text = "the request cannot be read: is its id a text or an integer, and what it holds of usual size and depth?"
-    error = {"code": _INVALID_REQUEST, "message": text}
-    return msgspec.json.encode({"jsonrpc": "2.0", "id": asked.id, "error": error})
+def _cancelled_id(line: Line) -> str | int | None:
+    """Tell which request a message calls off, if it is one that does."""
+    with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        told = msgspec.json.decode(line, type=_Notification)
+        if told.method == "notifications/cancelled":
+            return msgspec.json.decode(told.params.requestId, type=str | int)
+    return None
 
 
 class RestChannel:
-    """One conversation: lines in, lines out, the SDK between them."""
+    """One conversation: messages are taken in their order, calls run side by side."""
 
     def __init__(
-        self, name: str, server: "Server[dict[str, Any]]", listener: Listener, on_end: Ending | None
+        self, name: str, session: ServerSession, run: Run, listener: Listener, on_end: Ending | None
     ) -> None:
-        self._name, self._listener, self._on_end = name, listener, on_end
-        self._sent, heard = create_context_streams[SessionMessage | Exception](math.inf)
-        said, self._said = create_context_streams[SessionMessage](math.inf)
-        run: Callable[[], Awaitable[None]] = lambda: server.run(  # noqa: E731  # typed, which a def would repeat
-            heard, said, server.create_initialization_options()
-        )
+        self._name, self._session, self._run = name, session, run
+        self._listener, self._on_end = listener, on_end
         self._going_on = asyncio.Event()
         self._going_on.set()
-        self._backlog: asyncio.Queue[SessionMessage] = asyncio.Queue()
-        self._tasks = [asyncio.ensure_future(work) for work in (self._serve(run), self._feed(), self._tell())]
+        self._backlog: asyncio.Queue[bytes] = asyncio.Queue()
+        self._calls: dict[str | int, asyncio.Task[None]] = {}
+        self._taking = asyncio.ensure_future(self._take())
 
     @property
     def is_stuck(self) -> bool:
         return False
 
     def send(self, line: Line) -> None:
-        """One message, or a batch of them, of which the SDK knows nothing: its messages one by one."""
+        """Take one message, or a batch of them, which is answered message by message."""
         if bytes(line[:100]).lstrip()[:1] != b"[":
-            self._send(line)
+            self._backlog.put_nowait(bytes(line))
             return
         with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             for one in msgspec.json.decode(line, type=list[msgspec.Raw]):
-                self._send(bytes(one))
-
-    def _send(self, line: Line) -> None:
-        message: types.JSONRPCMessage | None = None
-        with suppress(ValueError):
-            message = types.jsonrpc_message_adapter.validate_json(bytes(line), by_name=False)
-        # The SDK is stricter than we are, such as about depth and ids: it would drop what it cannot read, or take it for
-        # a notification, and whoever asked would wait for ever.
-        is_heard = message is not None and not isinstance(message, types.JSONRPCNotification)
-        refusal = b"" if is_heard else _refusal(line)
-        if refusal:
-            asyncio.get_running_loop().call_soon(self._listener.on_line, refusal)
-        elif message is not None:
-            self._backlog.put_nowait(SessionMessage(message))
+                self._backlog.put_nowait(bytes(one))
 
     def pause(self) -> None:
         self._going_on.clear()
@@ -165,34 +129,42 @@ class RestChannel:
         self._going_on.set()
 
     async def end(self, grace_seconds: float) -> None:
-        self._sent.close()
-        serving, *others = self._tasks
-        with suppress(TimeoutError, asyncio.CancelledError):
-            await asyncio.wait_for(asyncio.shield(serving), grace_seconds)
-        for task in (serving, *others):
+        if self._calls:
+            await asyncio.wait(self._calls.values(), timeout=grace_seconds)
+        going = [self._taking, *self._calls.values()]
+        for task in going:
             task.cancel()
-        await asyncio.wait(self._tasks)
+        await asyncio.wait(going)
         if self._on_end is not None:
             await self._on_end()
 
-    async def _serve(self, run: Callable[[], Awaitable[None]]) -> None:
-        reason = "ended"
-        try:
-            await run()
-        except Exception as error:  # noqa: BLE001  # whatever the SDK fails on, the session hears of it
-            reason = f"failed: {type(error).__name__}"
-        self._listener.on_lost(self, f"the upstream {self._name} {reason}")
+    async def _take(self) -> None:
+        while True:
+            line = await self._backlog.get()
+            await self._going_on.wait()  # who does not listen is not asked for more either
+            received = self._session.receive(line)
+            if isinstance(received, ToolCall):
+                self._start(received)
+            elif received is not None:
+                self._listener.on_line(received)
+            else:
+                self._cancel(_cancelled_id(line))
 
-    async def _feed(self) -> None:
-        """In the order in which it was sent; the streams of the SDK can only be awaited."""
-        with suppress(ClosedResourceError):
-            while True:
-                await self._going_on.wait()  # who does not listen is not asked for more either
-                await self._sent.send(await self._backlog.get())
+    def _start(self, call: ToolCall) -> None:
+        task = asyncio.ensure_future(self._answer(call))
+        self._calls[call.id] = task
+        task.add_done_callback(lambda done: self._forget(call.id, done))
 
-    async def _tell(self) -> None:
-        async for said in self._said:
-            await self._going_on.wait()
-            self._listener.on_line(
-                said.message.model_dump_json(by_alias=True, exclude_unset=True).encode("utf-8", "replace")
-            )
+    def _forget(self, number: str | int, done: "asyncio.Task[None]") -> None:
+        if self._calls.get(number) is done:
+            del self._calls[number]
+
+    async def _answer(self, call: ToolCall) -> None:
+        answer = await self._run(call)
+        await self._going_on.wait()
+        self._listener.on_line(answer)
+
+    def _cancel(self, number: str | int | None) -> None:
+        task = None if number is None else self._calls.get(number)
+        if task is not None:
+            task.cancel()

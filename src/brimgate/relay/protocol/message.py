@@ -25,6 +25,8 @@ INVALID_PARAMS: Final = -32602
 METHOD_NOT_FOUND: Final = -32601
 UPSTREAM_GONE: Final = -32000
 PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+INTERNAL_ERROR: Final = -32603
 
 
 class Message(msgspec.Struct):

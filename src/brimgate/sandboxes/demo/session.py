@@ -3,10 +3,11 @@
 import json
 from typing import Final
 
-from brimgate.relay.protocol import server
-from brimgate.relay.protocol.server import BAD_PARAMS, Prompt, Resource, RpcRefusal
+from brimgate.relay.protocol.message import INVALID_PARAMS
+from brimgate.relay.protocol.server import RpcRefusal
 from brimgate.sandboxes.demo.tools import DOCUMENTS, LOGS, TOOLS
 from brimgate.testing.bookings import bookings
+from brimgate.testing.mcp_session import FakeServer, FakeSession, Prompt, Resource
 
 _RESOURCES: Final = {
     "demo://bookings": Resource("bookings", "application/json", lambda: json.dumps(bookings())),
@@ -21,7 +22,7 @@ def _welcome(guest: str) -> str:
 
 def _review(log: str) -> str:
     if log not in LOGS:
-        raise RpcRefusal(BAD_PARAMS, f"Unknown log: {log}; known: {', '.join(LOGS)}")
+        raise RpcRefusal(INVALID_PARAMS, f"Unknown log: {log}; known: {', '.join(LOGS)}")
     return f"What went wrong here, and what should be done first?\n\n{LOGS[log]()}"
 
 
@@ -43,7 +44,7 @@ _PROMPTS: Final = {
         _review,
     ),
 }
-_SERVER: Final = server.McpServer(
+_SERVER: Final = FakeServer(
     name="brimgate-demo",
     version="1.0.0",
     instructions="A property manager's bookings, listings, tasks, logs and manuals. All of it is made up.",
@@ -53,7 +54,7 @@ _SERVER: Final = server.McpServer(
 )
 
 
-class Session(server.ServerSession):
+class Session(FakeSession):
     """One connection to the demo server."""
 
     def __init__(self) -> None:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from brimgate.relay.protocol.server import Json, ToolOutcome
+from brimgate.relay.protocol.server import Json
 from brimgate.sandboxes.demo.failure import failure
 from brimgate.sandboxes.demo.knowledge import nodes
 from brimgate.sandboxes.demo.listings import listings
@@ -12,6 +12,7 @@ from brimgate.sandboxes.demo.log import log
 from brimgate.sandboxes.demo.manual import manual
 from brimgate.sandboxes.demo.tasks import tasks
 from brimgate.testing.bookings import bookings
+from brimgate.testing.mcp_session import ToolOutcome
 
 
 class Tool(NamedTuple):

@@ -4,7 +4,7 @@ import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
 
-from brimgate.relay.protocol.server import INVALID_REQUEST
+from brimgate.relay.protocol.message import INVALID_REQUEST
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Scope]]

@@ -9,16 +9,8 @@ from typing import Any, Final, NamedTuple
 
 import uvicorn
 
-from brimgate.relay.protocol.server import (
-    BAD_PARAMS,
-    INVALID_REQUEST,
-    NO_METHOD,
-    PARSE_ERROR,
-    UNSUPPORTED_VERSION,
-    VERSION_KEY,
-    McpServer,
-    ServerSession,
-)
+from brimgate.relay.protocol.message import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
+from brimgate.relay.protocol.versions import UNSUPPORTED_VERSION, VERSION_KEY
 from brimgate.sandboxes.graphiti.asgi import (
     EVENTS,
     JSON,
@@ -34,6 +26,7 @@ from brimgate.sandboxes.graphiti.asgi import (
     respond,
 )
 from brimgate.sandboxes.graphiti.delays import Call, Json, Pace, called_off, message_of, params_of
+from brimgate.testing.mcp_session import FakeServer, FakeSession
 
 _MOST_SESSIONS: Final = 1_000
 _HEADER_MISMATCH: Final = -32020
@@ -41,10 +34,10 @@ _CANCELLED: Final = -32800
 _STATUS: Final = {
     PARSE_ERROR: 400,
     INVALID_REQUEST: 400,
-    BAD_PARAMS: 400,
+    INVALID_PARAMS: 400,
     _HEADER_MISMATCH: 400,
     UNSUPPORTED_VERSION: 400,
-    NO_METHOD: 404,
+    METHOD_NOT_FOUND: 404,
 }
 """Of a modern answer that is this error; an error within a session comes with 200."""
 
@@ -52,14 +45,14 @@ _STATUS: Final = {
 class _Visit(NamedTuple):
     """The session a request belongs to."""
 
-    session: ServerSession
+    session: FakeSession
     id: str = ""
     """Empty for one that lasts no longer than the request."""
     waiting: dict[Any, asyncio.Event] = {}  # noqa: RUF012  # of a session each has its own; here it is never written to
 
 
 class App:
-    def __init__(self, server: McpServer, pace: Pace) -> None:
+    def __init__(self, server: FakeServer, pace: Pace) -> None:
         self._server, self._pace = server, pace
         self._visits: dict[str, _Visit] = {}
 
@@ -104,13 +97,13 @@ class App:
 
     def _visit(self, message: Json, headers: dict[bytes, bytes]) -> _Visit:
         if message.get("method") == "initialize":
-            return _Visit(ServerSession(self._server), secrets.token_hex(16), {})
+            return _Visit(FakeSession(self._server), secrets.token_hex(16), {})
         meta = params_of(message).get("_meta")
         if isinstance(meta, dict) and VERSION_KEY in meta:
             _check_headers(message, headers)
-            return _Visit(ServerSession(self._server))
+            return _Visit(FakeSession(self._server))
         if not message:
-            return _Visit(ServerSession(self._server))
+            return _Visit(FakeSession(self._server))
         return self._known(headers)
 
     def _known(self, headers: dict[bytes, bytes]) -> _Visit:
@@ -188,7 +181,7 @@ def _status(answer: bytes) -> int:
     return _STATUS.get(message_of(answer).get("error", {}).get("code"), 200)
 
 
-def serve_http(server: McpServer, pace: Pace, host: str, port: int) -> None:
+def serve_http(server: FakeServer, pace: Pace, host: str, port: int) -> None:
     """Until a signal. The address is told once connections are taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, port), family=family) as listening:

@@ -3,11 +3,11 @@
 import json
 from typing import Final, NamedTuple
 
-from brimgate.relay.protocol.server import McpServer, ToolOutcome
 from brimgate.sandboxes.graphiti.graph import Graph
 from brimgate.sandboxes.graphiti.parameters import BadArguments
 from brimgate.sandboxes.graphiti.shapes import Json
 from brimgate.sandboxes.graphiti.tools import Tool
+from brimgate.testing.mcp_session import FakeServer, ToolOutcome
 
 _INSTRUCTIONS: Final = (
     "A memory for agents: episodes (what was said or sent), nodes (entities) and facts (relations between entities), "
@@ -35,8 +35,8 @@ class _Served(NamedTuple):
         return ToolOutcome(text, {"result": answer} if self.tool.may_fail else answer)
 
 
-def serve(graph: Graph) -> McpServer:
-    return McpServer(
+def serve(graph: Graph) -> FakeServer:
+    return FakeServer(
         name="Graphiti Agent Memory",
         version="1.0.0",
         instructions=_INSTRUCTIONS,

@@ -4,13 +4,13 @@ import threading
 from collections.abc import Iterable
 from typing import Any, BinaryIO
 
-from brimgate.relay.protocol.server import McpServer, ServerSession
 from brimgate.sandboxes.graphiti.delays import Call, Pace, called_off, message_of
+from brimgate.testing.mcp_session import FakeServer, FakeSession
 
 
-def serve_lines(server: McpServer, pace: Pace, lines: Iterable[bytes], out: BinaryIO) -> None:
+def serve_lines(server: FakeServer, pace: Pace, lines: Iterable[bytes], out: BinaryIO) -> None:
     """Answers until the lines end; what still waits then is called off."""
-    serving = _Serving(ServerSession(server), pace, out)
+    serving = _Serving(FakeSession(server), pace, out)
     for line in lines:
         if line.strip():
             serving.hear(line)
@@ -18,7 +18,7 @@ def serve_lines(server: McpServer, pace: Pace, lines: Iterable[bytes], out: Bina
 
 
 class _Serving:
-    def __init__(self, session: ServerSession, pace: Pace, out: BinaryIO) -> None:
+    def __init__(self, session: FakeSession, pace: Pace, out: BinaryIO) -> None:
         self._session, self._pace, self._out = session, pace, out
         self._lock = threading.Lock()
         self._waiting: dict[Any, tuple[threading.Thread, threading.Event]] = {}
