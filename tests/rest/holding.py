@@ -47,7 +47,7 @@ class Held:
             bodies.append(json.loads(shaped.body))
             if shaped.kind in ("page", "part", "chunk", "preview"):
                 told = bodies[-1].get("metadata" if shaped.kind == "chunk" else "meta")
-                assert abs(told["estimatedTokens"] - shaped.tokens) <= 2
+                assert told["estimatedTokens"] == shaped.tokens
             cursor = bodies[-1].get("nextCursor") if isinstance(bodies[-1], dict) else None
             if shaped.kind not in ("page", "part", "chunk") or cursor is None:
                 return bodies

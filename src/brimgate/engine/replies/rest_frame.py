@@ -6,8 +6,9 @@ from dataclasses import astuple, dataclass, field
 from typing import Any, Final
 
 from brimgate.engine import jsontext
-from brimgate.engine.document import Document, Focus, Node, Position, pointer_step, pointer_steps
+from brimgate.engine.document import Document, Focus, Node, Position
 from brimgate.engine.fields import ALL
+from brimgate.engine.pointer import pointer_step, pointer_steps
 from brimgate.engine.policy import Policy
 from brimgate.engine.query import View
 from brimgate.engine.replies.reply import Issue, budget_fields
@@ -189,19 +190,30 @@ def encoded_members(values: dict[str, Any]) -> list[tuple[str, bytes]]:
     return [(key, encoded(value)) for key, value in values.items()]
 
 
-def counted(
-    make: Callable[[list[tuple[str, bytes]]], bytes], budget: int, estimator: Estimator
-) -> tuple[bytes, int]:
+Make = Callable[[list[tuple[str, bytes]]], bytes]
+"""Writes a body with these members of its metadata."""
+
+
+def counted(make: Make, budget: int, estimator: Estimator) -> tuple[bytes, int]:
     """The body that tells its own size, and that size: told, counted and told again until both agree."""
-    told = budget
-    body, tokens = b"", -1
+    told, body, tokens = budget, b"", -1
     for _ in range(_ROUNDS):
         body = make(encoded_members(budget_fields(told, budget)))
         tokens = estimator.ceiling(body)
         if tokens == told:
-            break
+            return body, tokens
         told = tokens
-    return body, tokens
+    return _padded(make, told, budget, estimator) or (body, tokens)
+
+
+def _padded(make: Make, least: int, budget: int, estimator: Estimator) -> tuple[bytes, int] | None:
+    """Make a count true by blanks at the end, where two counts lead to each other for ever (1 body in 1,000)."""
+    for told in range(least, least + _ROUNDS):
+        body = make(encoded_members(budget_fields(told, budget)))
+        for padded in (body, body + b" ", body + b"  "):
+            if estimator.ceiling(padded) == told:
+                return padded, told
+    return None
 
 
 _OUR_META: Final = frozenset(
