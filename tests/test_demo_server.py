@@ -159,7 +159,7 @@ def test_the_first_request_decides_the_era_for_good(legacy: Client, modern: Clie
 def test_a_probe_by_a_handshake_client_is_an_unknown_method_and_initialize_still_works() -> None:
     client = Client()
     assert client.refusal("server/discover") == -32601
-    assert client.refusal("tools/list") == -32600
+    assert client.refusal("tools/list") == -32602
     assert client.result("initialize", protocolVersion="2025-06-18", **OFFER)["serverInfo"]
     assert client.close() == 0
 

@@ -35,10 +35,10 @@ def test_a_small_answer_is_passed_without_loading_anything_heavy() -> None:
     code = """
 from brimgate.engine.replies.text import Gate
 from brimgate.engine.policy import Policy
-from brimgate.engine.document import Source
+from brimgate.engine.document import Document
 import json
 data = json.dumps({"tasks": [{"id": n, "title": "write docs"} for n in range(40)]}).encode()
-assert Gate(Source(data), Policy(), lambda view, at: "").first() is None
+assert Gate(Document(data), Policy(), lambda view, at: "").first() is None
 """
     assert loaded_by(code).isdisjoint(HEAVY)
 
@@ -47,10 +47,10 @@ def test_a_large_answer_loads_numpy_and_the_tokenizer_but_no_network_stack() -> 
     code = """
 from brimgate.engine.replies.text import Gate
 from brimgate.engine.policy import Policy
-from brimgate.engine.document import Source
+from brimgate.engine.document import Document
 import json
 data = json.dumps([{"id": n, "title": f"write docs {n}"} for n in range(4000)]).encode()
-assert Gate(Source(data), Policy(), lambda view, at: "").first() is not None
+assert Gate(Document(data), Policy(), lambda view, at: "").first() is not None
 """
     loaded = loaded_by(code)
     assert {"numpy", "splintr"} <= loaded
@@ -59,9 +59,7 @@ assert Gate(Source(data), Policy(), lambda view, at: "").first() is not None
 
 def test_the_public_surface_is_what_we_mean_it_to_be() -> None:
     import brimgate
-    import brimgate.hold.stores
     import brimgate.testing
 
     assert brimgate.__all__ == ["__version__"]
-    assert brimgate.hold.stores.__all__ == ["Bounds", "FileStore", "MemoryStore", "SnapshotStore"]
     assert brimgate.testing.__all__ == ["bookings"]

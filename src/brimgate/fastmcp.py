@@ -23,6 +23,7 @@ from brimgate.errors import ClientError
 from brimgate.hold.protection import Protection, process_ring
 from brimgate.hold.stores.contract import SnapshotStore
 from brimgate.hold.stores.memory import MemoryStore
+from brimgate.hold.threads import THREAD_BYTES
 from brimgate.relay import results, rewrite
 from brimgate.relay.protocol.message import encode
 from brimgate.relay.read_tool import definition, read_on
@@ -48,8 +49,6 @@ __all__ = ["BrimgateMiddleware", "Config", "Override", "Policy", "Rules"]
 
 _UPSTREAM: Final = "fastmcp"
 """What cursors are bound to: the name of a server may be drawn anew in every process."""
-_THREAD_BYTES: Final = 256 << 10
-"""Beyond this the engine takes longer than the event loop should wait."""
 _log: Final = logging.getLogger(__name__)
 _Context = MiddlewareContext[Any]
 _Next = CallNext[Any, Any]
@@ -201,7 +200,7 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
             return None
         binding = Binding(_principal(), _UPSTREAM, tool)
         hold = self._protection.holding(binding, self._clock())
-        bounded = await to_thread.run_sync(bound, hold) if len(raw) > _THREAD_BYTES else bound(hold)
+        bounded = await to_thread.run_sync(bound, hold) if len(raw) > THREAD_BYTES else bound(hold)
         if bounded is not None:
             _log.info("reduced an answer of %s from %d to %d bytes", tool, len(raw), len(bounded.raw))
         return bounded and bounded.raw

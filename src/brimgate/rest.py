@@ -10,10 +10,10 @@ from brimgate.engine.replies.rest_frame import ParameterNames
 from brimgate.engine.rules import ToolRule
 from brimgate.front.rest.headers import credentials_digest
 from brimgate.front.rest.middleware import MAX_BYTES, Decision, ProtectedApp, Resolve, log_decision
-from brimgate.front.rest.response import App, Scope
 from brimgate.hold.protection import DEFAULT_TTL_SECONDS, Protection, process_ring
 from brimgate.hold.stores.contract import SnapshotStore
 from brimgate.hold.stores.memory import MemoryStore
+from brimgate.http.asgi import App, Scope
 
 __all__ = [
     "BrimgateMiddleware",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from brimgate.errors import UpstreamError
 from brimgate.http.client import BadAnswer, ConnectionLost, TooLarge
-from brimgate.http.response import Inflater
+from brimgate.http.encodings import Inflater
 from tests.back.scripted import OK, Peer, Run, Server, always, get, once, post, soon, whole
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
@@ -417,7 +417,7 @@ def test_a_bomb_opens_a_piece_at_a_time_and_the_cap_counts_what_came_out(run: Ru
 def test_what_zlib_still_holds_when_all_input_is_used_up_comes_out_too(window: int) -> None:
     border = 256 << 10
     for size in [*range(border - 3, border + 600), *range(2 * border - 3, 2 * border + 300)]:
-        inflater = Inflater(b"deflate")
+        inflater = Inflater("deflate")
         inflater.feed(compressed(bytes(size), window))
         came = 0
         while inflater.has_more:

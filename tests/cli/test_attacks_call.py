@@ -214,7 +214,7 @@ def test_a_shell_is_given_no_name_that_it_would_run(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("BRIMGATE_STATE_DIR", str(tmp_path))
     evil = ["$(reboot)", "a;b", "a b", "a\nb", "`x`", "--force", "\x1b[31m", "a'b", "!x", "fine", "größe"]
     properties = {name: {"enum": evil} for name in ("text", "$(reboot)")}
-    target.remember(
+    target.remember_catalog(
         "s", json.dumps([{"name": one, "inputSchema": {"properties": properties}} for one in evil]).encode()
     )
     assert candidates("brimgate call s ") == ["fine", "größe"]
@@ -223,8 +223,8 @@ def test_a_shell_is_given_no_name_that_it_would_run(tmp_path: Path, monkeypatch:
 
 def test_a_damaged_memory_of_tools_completes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BRIMGATE_STATE_DIR", str(tmp_path))
-    target.remember("s", b"[" * 100_000)
-    target.remember("\udcff", b"[]")
+    target.remember_catalog("s", b"[" * 100_000)
+    target.remember_catalog("\udcff", b"[]")
     assert candidates("brimgate call s ") == []
 
 

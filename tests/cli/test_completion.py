@@ -32,7 +32,7 @@ def known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     config.write_text("upstreams: {graphiti: {command: x}, files: {command: y}}\n")
     monkeypatch.setenv("BRIMGATE_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setenv("BRIMGATE_CONFIG", str(config))
-    target.remember("graphiti", json.dumps(TOOLS).encode())
+    target.remember_catalog("graphiti", json.dumps(TOOLS).encode())
     return tmp_path
 
 
@@ -80,10 +80,10 @@ def test_a_configuration_or_catalog_that_cannot_be_read_completes_nothing(
         b'{"a": 1}',
         b'[{"name": "x", "inputSchema": {"properties": {"a": 1}}}]',
     ):
-        target.remember("graphiti", damaged)
+        target.remember_catalog("graphiti", damaged)
         assert isinstance(candidates("brimgate call graphiti x "), list)
     monkeypatch.setenv("BRIMGATE_STATE_DIR", str(known / "brimgate.yaml" / "no"))
-    target.remember("graphiti", b"[]")
+    target.remember_catalog("graphiti", b"[]")
     assert candidates("brimgate call graphiti ") == []
 
 

@@ -305,7 +305,7 @@ def test_aliases_that_stand_for_aliases_cost_no_memory(data: bytes, says: str) -
     """In a process of its own that may not have more than 1 GB of addresses."""
     program = (
         "import sys, resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
-        "from brimgate.config import parse; from brimgate.errors import ConfigError\n"
+        "from brimgate.config.sources import parse; from brimgate.errors import ConfigError\n"
         "try: parse(sys.stdin.buffer.read(), 'f.yaml')\n"
         "except ConfigError as error: print(str(error)[:300])\n"
     )

@@ -165,7 +165,7 @@ def walk(ground: Ground, path: str) -> list[dict[str, Any]]:
     ],
     ids=["deep", "number", "id"],
 )
-def test_a_request_that_the_sdk_cannot_read_is_answered(ground: Ground, request_text: str) -> None:
+def test_a_request_that_cannot_be_read_is_answered(ground: Ground, request_text: str) -> None:
     client = ground.serving.client()
     client.initialize()
     answer = client.post(f'{{"jsonrpc":"2.0","method":"tools/call",{request_text}}}'.encode())

@@ -14,6 +14,7 @@ from brimgate.engine import jsontext
 from brimgate.engine.chunks import LongText, Plan
 from brimgate.engine.jsontext import Children
 from brimgate.engine.lazy import lazy
+from brimgate.engine.pointer import pointer_step, pointer_steps
 from brimgate.engine.tokens.estimator import Estimator
 from brimgate.errors import BadRequest, JsonRefused
 
@@ -284,20 +285,6 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 def one_line(text: str) -> str:
     """Foreign text on a line of ours: it cannot end the line, so it cannot begin one."""
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-def pointer_step(children: Children, index: int) -> str:
-    if children.keys is None:
-        return f"/{index}"
-    return "/" + children.keys[index].replace("~", "~0").replace("/", "~1")
-
-
-def pointer_steps(pointer: str) -> list[str]:
-    if not pointer:
-        return []
-    if not pointer.startswith("/"):
-        pointer = "/" + pointer
-    return [step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/")]
 
 
 def _child_index(children: Children, step: str) -> int | None:

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from brimgate.engine import jsontext
-from brimgate.engine.document import MAX_DEPTH, Document, Node, pointer_step
+from brimgate.engine.document import MAX_DEPTH, Document, Node
 from brimgate.engine.fields import is_vector
 from brimgate.engine.forms import AUTO, Rendered, columns, plain, render
 from brimgate.engine.jsontext import Children
+from brimgate.engine.pointer import pointer_step
 from brimgate.engine.policy import Policy
 
 # Ends at the first mark followed by white space; no backtracking over the text, whatever stands in it.

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 
 from brimgate.engine import jsontext
-from brimgate.engine.document import Document, pointer_steps
+from brimgate.engine.document import Document
 from brimgate.engine.forms import FORMS
+from brimgate.engine.pointer import pointer_of, pointer_steps
 from brimgate.engine.replies.reply import Reply
 from brimgate.errors import InputError
 
@@ -56,11 +57,11 @@ class Rebuilder:
         names = pointer_steps(pointer)
         base = len(names) - len(steps)
         for number, (index, total, kind) in enumerate(steps):
-            above = _pointer(names[: base + number])
+            above = pointer_of(names[: base + number])
             pieces = self._parts.setdefault(above, _Pieces(kind))
             pieces.total = total
             pieces.keys[index] = names[base + number]
-            pieces.inner[index] = _pointer(names[: base + number + 1])
+            pieces.inner[index] = pointer_of(names[: base + number + 1])
             self._is_json = True
 
     def _feed_text(self, reply: Reply, pieces: _Pieces) -> None:
@@ -122,10 +123,6 @@ class Rebuilder:
             raise InputError(f"nothing of {pointer or 'the answer'} came")
         text = b"".join(pieces.text)
         return text if pieces.kind == "literal" else jsontext.quote(text.decode()).encode()
-
-
-def _pointer(names: list[str]) -> str:
-    return "".join("/" + name.replace("~", "~0").replace("/", "~1") for name in names)
 
 
 def next_on_walk(reply: Reply) -> str | None:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from brimgate.engine import jsontext
-from brimgate.engine.document import MAX_DEPTH, Document, Node, pointer_step
+from brimgate.engine.document import MAX_DEPTH, Document, Node
 from brimgate.engine.fields import field_tree, project
 from brimgate.engine.fit import Selection, clipped, fit, fit_units, indexed, list_items
 from brimgate.engine.forms import Rendered
+from brimgate.engine.pointer import pointer_step
 from brimgate.engine.policy import Policy
 from brimgate.engine.query import View
 from brimgate.errors import BadRequest

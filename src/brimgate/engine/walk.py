@@ -17,12 +17,12 @@ from brimgate.engine.document import (
     Place,
     Position,
     Step,
-    pointer_step,
     step_into,
 )
 from brimgate.engine.fit import fit
 from brimgate.engine.forms import Rendered, render
 from brimgate.engine.jsontext import Children
+from brimgate.engine.pointer import pointer_step
 from brimgate.engine.policy import Policy
 
 

@@ -7,7 +7,8 @@ from secrets import token_hex
 from threading import Lock
 from typing import Final, NamedTuple, Protocol
 
-from brimgate.engine.document import Document, Position, pointer_steps
+from brimgate.engine.document import Document, Position
+from brimgate.engine.pointer import pointer_steps
 from brimgate.engine.query import Query, View
 from brimgate.hold.stores.contract import Bounds
 

@@ -1,14 +1,12 @@
 """The answer of a server, read as the caller has room for it."""
 
 import asyncio
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from brimgate.http.connection import BadAnswer, Incoming, TooLarge
 
 if TYPE_CHECKING:
-    import zlib
-
-_INFLATED_BYTES: Final = 256 << 10
+    from brimgate.http.encodings import Inflater
 
 
 class Response:
@@ -21,7 +19,11 @@ class Response:
         self.headers = incoming.headers
         """Names in lower case, values without the space around them."""
         self._incoming = incoming
-        self._inflater = Inflater(incoming.coding) if incoming.coding else None
+        self._inflater: Inflater | None = None
+        if incoming.coding:
+            from brimgate.http import encodings  # few answers are compressed: we ask for identity
+
+            self._inflater = encodings.Inflater(incoming.coding.decode("ascii"))
 
     def header(self, name: bytes) -> bytes:
         """The first value under this lower-case name, or nothing."""
@@ -51,7 +53,10 @@ class Response:
                     inflater.end()
                     return b""
                 inflater.feed(raw)
-            if piece := inflater.take():
+            piece = inflater.take()
+            if inflater.behind:
+                inflater.end()
+            if piece:
                 if inflater.has_more:
                     # A bomb of 256 KiB is a thousand of these: others have their turn in between.
                     await asyncio.sleep(0)
@@ -77,53 +82,3 @@ class Response:
     def abort(self) -> None:
         """Close the connection at once, so that the upstream sees that nobody listens. Harmless after the end."""
         self._incoming.give_up()
-
-
-class Inflater:
-    """gzip or deflate, some bytes at a time. ValueError, with a text of ours, for what is neither."""
-
-    __slots__ = ("_coding", "_input", "_stream", "has_more")
-
-    def __init__(self, coding: bytes) -> None:
-        self._coding = coding.decode("ascii")
-        self._stream: zlib._Decompress | None = None  # pyright: ignore[reportPrivateUsage]  # has no public name
-        self._input = b""
-        self.has_more = False
-
-    def feed(self, data: bytes) -> None:
-        if self._stream is None:
-            self._stream = self._open(data[0])
-        self._input = data
-        self.has_more = True
-
-    def _open(self, first: int) -> "zlib._Decompress":  # pyright: ignore[reportPrivateUsage]
-        import zlib
-
-        if self._coding != "deflate":
-            return zlib.decompressobj(16 + zlib.MAX_WBITS)
-        # RFC 9110 says zlib's wrapping, many servers send none. No bare block begins with the 8 of a wrapped one.
-        return zlib.decompressobj(zlib.MAX_WBITS if first & 0x0F == 8 else -zlib.MAX_WBITS)
-
-    def take(self) -> bytes:
-        """At most _INFLATED_BYTES; nothing when more must be fed first."""
-        import zlib
-
-        stream = self._stream
-        if stream is None:
-            return b""
-        if stream.eof:
-            raise ValueError(f"something follows the end of its {self._coding} data")
-        try:
-            piece = stream.decompress(self._input, _INFLATED_BYTES)
-        except zlib.error:
-            raise ValueError(f"its {self._coding} data is broken") from None
-        if stream.unused_data:
-            raise ValueError(f"something follows the end of its {self._coding} data")
-        self._input = stream.unconsumed_tail
-        # A full piece may have left output inside zlib although all input is used up.
-        self.has_more = not stream.eof and (bool(self._input) or len(piece) == _INFLATED_BYTES)
-        return piece
-
-    def end(self) -> None:
-        if self._stream is not None and not self._stream.eof:
-            raise ValueError(f"its {self._coding} data ended early")

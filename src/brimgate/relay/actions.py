@@ -1,10 +1,11 @@
 """What a session tells its driver to do."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
+
+from brimgate.hold.threads import THREAD_BYTES
 
 Line = bytes | bytearray
-_QUICK_BYTES: Final = 100_000
 
 
 class ToUpstream(NamedTuple):
@@ -43,7 +44,7 @@ class Work(NamedTuple):
     @property
     def is_quick(self) -> bool:
         """Cheaper to do than to hand to a thread."""
-        return self.size <= _QUICK_BYTES
+        return self.size <= THREAD_BYTES
 
 
 class Wait(NamedTuple):

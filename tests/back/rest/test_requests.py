@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brimgate.back.rest.declaration import Tool, read_api
+from brimgate.back.rest.declaration import read_api
+from brimgate.back.rest.model import ApiTool
 from brimgate.back.rest.request import Checker, coerced, compose, target_of
 from brimgate.errors import BadRequest
 from tests.back.rest.declared import Ground, api_of, opened
@@ -143,7 +144,7 @@ def test_what_cannot_be_sent_is_refused(arguments: dict[str, object], said: str)
         compose(TOOL, "/v1", FIXED, {"p": "x", **arguments}, {})
 
 
-def refused(tool: Tool, arguments: dict[str, object]) -> str:
+def refused(tool: ApiTool, arguments: dict[str, object]) -> str:
     with pytest.raises(BadRequest) as failed:
         Checker(tool).check(arguments)
     assert len(str(failed.value)) <= 500

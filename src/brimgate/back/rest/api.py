@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
@@ -29,6 +29,7 @@ from brimgate.back.rest.sender import ApiReply, Sender
 from brimgate.back.rest.tool_declaration import LIMIT
 from brimgate.engine import jsontext
 from brimgate.errors import BadRequest, ConfigError, JsonRefused
+from brimgate.hold.threads import run_work
 from brimgate.http.client import HttpClient, Origin
 
 __all__ = ["ApiAnswer", "ApiError", "RestApi"]
@@ -38,7 +39,6 @@ _TEXT: Final = re.compile(r"text/[a-z0-9.+-]{1,40}|application/csv")
 _BASE_PATH: Final = re.compile(r"(?:/[A-Za-z0-9_~!$&'()*+,;=:@.-]+)*/?")
 _REACH_SECONDS: Final = 10.0
 _MOST_CURSOR_CHARS: Final = 4_000
-_THREAD_BYTES: Final = 256 << 10
 _T = TypeVar("_T")
 
 
@@ -102,7 +102,7 @@ class RestApi:
         reply = await self._call(declared, given, {})
         if declared.answer.is_text:
             return ApiAnswer(*self._text(declared, reply))
-        return ApiAnswer(await _worked(reply, lambda: self._shaped(declared, reply)[0].document))
+        return ApiAnswer(await run_work(lambda: self._shaped(declared, reply)[0].document, len(reply.body)))
 
     async def reach(self) -> None:
         """Whether somebody listens there; ApiError if not. Nothing is asked."""
@@ -157,7 +157,7 @@ class RestApi:
 
         async def ask(parameters: Mapping[str, str | int]) -> ApiPage:
             reply = await self._call(tool, given, parameters)
-            shaped, page = await _worked(reply, lambda: self._read_page(tool, paging, reply))
+            shaped, page = await run_work(lambda: self._read_page(tool, paging, reply), len(reply.body))
             if not first:
                 first.append(shaped._replace(items=[]))
             if page.next in cursors:
@@ -190,11 +190,6 @@ class RestApi:
             return shaped, ApiPage(shaped.items, keys, total, _cursor(opened, paging.next))
         except Misshapen as error:
             raise self._broken(tool, str(error)) from None
-
-
-async def _worked(reply: ApiReply, work: Callable[[], _T]) -> _T:
-    """In a thread if it takes longer than the event loop should wait."""
-    return work() if len(reply.body) <= _THREAD_BYTES else await asyncio.to_thread(work)
 
 
 def _settled(tool: ApiTool, resolution: Resolution) -> Fixed:

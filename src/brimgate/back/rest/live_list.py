@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from brimgate.back.rest.paging import PageWalk
 from brimgate.back.rest.response import Content
 from brimgate.engine import jsontext
-from brimgate.engine.document import pointer_step
+from brimgate.engine.pointer import pointer_step
 from brimgate.errors import BadRequest, UpstreamError
 from brimgate.hold.live_lists import ListState
 

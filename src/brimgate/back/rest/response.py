@@ -6,6 +6,7 @@ import msgspec
 
 from brimgate.back.rest.model import Shape, Table
 from brimgate.engine import jsontext
+from brimgate.engine.pointer import unescaped
 from brimgate.errors import JsonRefused
 
 _any: Final = msgspec.json.Decoder(msgspec.Raw)
@@ -38,7 +39,7 @@ class Opened:
         above, _, name = pointer.rpartition("/")
         if above not in self._levels:
             self._levels[above] = _children(self.at(above), above)
-        return self._levels[above].get(name.replace("~1", "/").replace("~0", "~"))
+        return self._levels[above].get(unescaped(name))
 
 
 def _children(raw: bytes | None, pointer: str) -> dict[str, bytes]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, Final, cast
 
 from brimgate.cli.output import short
+from brimgate.engine.pointer import referred
 
 Schema = dict[str, Any]
 _MAX_HOPS: Final = 20
@@ -87,12 +88,7 @@ def _joined(parts: list[Schema], root: Schema) -> Schema:
 
 def _referred(reference: str, root: Schema) -> Schema:
     """Only within the schema itself: nothing is fetched."""
-    if not reference.startswith("#"):
-        return {}
-    found: Any = root
-    for name in reference[1:].split("/")[1:]:
-        found = as_mapping(found).get(name.replace("~1", "/").replace("~0", "~"))
-    return as_mapping(found)
+    return as_mapping(referred(root, reference))
 
 
 def is_open(schema: Schema) -> bool:
@@ -188,11 +184,7 @@ class _Scale:
         reference = cast("dict[str, Any]", node).get("$ref") if isinstance(node, dict) else None
         if not isinstance(reference, str) or not reference.startswith("#"):
             return []
-        found = self.root
-        for name in reference[1:].split("/")[1:]:
-            members = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-            found = members.get(name.replace("~1", "/").replace("~0", "~"))
-        return [found]
+        return [referred(self.root, reference)]
 
 
 class _Strict(_Scale):

@@ -4,8 +4,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from brimgate.engine import jsontext
-from brimgate.engine.document import Document, Focus, PlainText, Position, pointer_steps
+from brimgate.engine.document import Document, Focus, PlainText, Position
 from brimgate.engine.fields import chosen_part, field_tree, project, strip
+from brimgate.engine.pointer import pointer_steps
 from brimgate.engine.preview import preview
 from brimgate.engine.query import View
 from brimgate.engine.replies.rest_frame import (

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping
+from collections.abc import Coroutine, Mapping
 from functools import cached_property
 from typing import Any, Final, cast
 from urllib.parse import parse_qsl, quote
@@ -14,10 +14,7 @@ from brimgate.errors import BadRequest, UpstreamError
 from brimgate.front.api.openapi import Answered, Operation, Operations, openapi, page, rest_method
 from brimgate.front.rest.middleware import LIVE_LIST
 from brimgate.front.rest.response import Failure, failure_of
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+from brimgate.http.asgi import Receive, Scope, Send, send_response
 
 _NOT_OURS: Final = ("limit", "cursor", "fields", "path", "startLine", "endLine")
 """Parameters of the protection in front of us."""
@@ -193,5 +190,4 @@ async def _answer(
         headers or {}
     )
     pairs = [(name.encode(), value.encode("latin-1", "replace")) for name, value in told.items()]
-    await send({"type": "http.response.start", "status": status, "headers": pairs})
-    await send({"type": "http.response.body", "body": body})
+    await send_response(send, status, pairs, body)

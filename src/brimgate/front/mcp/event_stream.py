@@ -3,7 +3,8 @@
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-from brimgate.front.mcp.request import Header, HttpExchange
+from brimgate.front.mcp.request import HttpExchange
+from brimgate.http.asgi import Header
 from brimgate.http.sse import write_event
 from brimgate.relay.actions import Line
 

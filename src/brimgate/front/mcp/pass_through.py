@@ -8,9 +8,10 @@ from typing import Any, Final, Protocol
 from brimgate.errors import UpstreamError
 from brimgate.front.mcp.errors import HttpError, from_refused, no_session, upstream_down
 from brimgate.front.mcp.passed_answers import Passing, UpstreamAnswer, client_messages
-from brimgate.front.mcp.request import Header, HttpExchange
+from brimgate.front.mcp.request import HttpExchange
 from brimgate.front.mcp.router import check_content_type, not_allowed
 from brimgate.front.mcp.sessions import SESSION_ID
+from brimgate.http.asgi import Header
 from brimgate.relay.actions import Action, Note, ToUpstream
 from brimgate.relay.catalog import Catalog
 from brimgate.relay.protocol import message as rpc

@@ -1,12 +1,14 @@
 """The answers of a server that speaks HTTP itself: passed on as they come, but for what must be rewritten."""
 
-import asyncio
 from codecs import BOM_UTF8
 from collections.abc import Callable
-from typing import Any, Final, Protocol
+from functools import partial
+from typing import Final, Protocol
 
 from brimgate.errors import UpstreamError
-from brimgate.front.mcp.request import Header, HttpExchange
+from brimgate.front.mcp.request import HttpExchange
+from brimgate.hold.threads import run_work
+from brimgate.http.asgi import Header
 from brimgate.http.sse import EventBuffer, read_event, with_data, write_event
 from brimgate.relay.actions import Action, Note, ToClient, Work
 from brimgate.relay.protocol import message as rpc
@@ -15,7 +17,6 @@ from brimgate.relay.protocol.versions import is_modern_header
 from brimgate.relay.session import Session
 from brimgate.wire.framing import TooLong
 
-_QUICK_BYTES: Final = 100_000
 _MAX_PAGE_BYTES: Final = 4_096
 """Of what is no JSON-RPC message: pages of HTML say nothing to a model."""
 
@@ -136,15 +137,16 @@ class Passing:
 
     async def _event(self, raw: bytes, session: Session) -> tuple[bytes, bool]:
         # One of a million lines takes seconds.
-        do = _at_once if len(raw) <= _QUICK_BYTES else asyncio.to_thread
-        event = await do(read_event, raw)
+        event = await run_work(partial(read_event, raw), len(raw))
         if not event.data:
             return raw, bool(event.id)
         # By whatever name: there are clients that do not look.
         data = await self._rewritten(event.data, session)
         if data is None:
             data = b" ".join(event.data[:_MAX_PAGE_BYTES].splitlines())
-        return raw if data is event.data else await do(with_data, raw, data), bool(event.id)
+        if data is event.data:
+            return raw, bool(event.id)
+        return await run_work(partial(with_data, raw, data), len(raw)), bool(event.id)
 
     async def _rewritten(self, text: bytes, session: Session) -> bytes | None:
         """The same object where nothing must change; None of what is large and no message."""
@@ -164,24 +166,14 @@ async def client_messages(actions: list[Action], note: Callable[[Note], None]) -
         elif isinstance(action, Note):
             note(action)
         elif isinstance(action, Work):
-            lines += await client_messages(await _done(action), note)
+            lines += await client_messages(await run_work(action.run, action.size), note)
     return lines
-
-
-async def _done(work: Work) -> list[Action]:
-    if work.is_quick:
-        return work.run()
-    return await asyncio.get_running_loop().run_in_executor(None, work.run)
 
 
 def _joined(answers: list[bytes]) -> bytes:
     """One batch of several answers, each of which may be a batch."""
     bare = [answer.strip() for answer in answers]
     return b"[" + b",".join(one[1:-1] if one[:1] == b"[" else one for one in bare) + b"]"
-
-
-async def _at_once(do: Callable[..., Any], *given: Any) -> Any:
-    return do(*given)
 
 
 def _is_message(text: bytes) -> bool:

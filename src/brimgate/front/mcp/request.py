@@ -3,7 +3,6 @@
 import asyncio
 import re
 import secrets
-import zlib
 from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping
 from functools import lru_cache
 from typing import Any, Final, Protocol, cast
@@ -11,14 +10,11 @@ from typing import Any, Final, Protocol, cast
 import msgspec
 
 from brimgate.front.mcp.errors import HttpError, too_many
+from brimgate.http.asgi import Header, Receive, Scope, Send
+from brimgate.http.encodings import BodyTooLong, UnknownEncoding, Unreadable, decoded
 from brimgate.relay.actions import Line, ToClient
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Header = tuple[bytes, bytes]
 
 HANGUP: Final = "brimgate.hangup"
 """Where the connection leaves what is to be told when it has gone."""
@@ -110,18 +106,14 @@ class HttpExchange:
         return HttpError(413, f"a request may have {self._max_body_bytes:,} bytes at most (max_body_bytes)")
 
     def _decoded(self, data: bytes, coding: bytes) -> bytes:
-        if coding not in (b"gzip", b"x-gzip", b"deflate"):
-            raise HttpError(415, "send the request without Content-Encoding, or with gzip")
-        unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)
         try:
-            out = unpack.decompress(data, self._max_body_bytes + 1)
-        except zlib.error:
+            return decoded(data, coding, self._max_body_bytes)
+        except UnknownEncoding:
+            raise HttpError(415, "send the request without Content-Encoding, or with gzip") from None
+        except Unreadable:
             raise HttpError(400, "the request is not what its Content-Encoding says") from None
-        if len(out) > self._max_body_bytes:
-            raise self._too_large()
-        if not unpack.eof:
-            raise HttpError(400, "the request is not what its Content-Encoding says")
-        return out
+        except BodyTooLong:
+            raise self._too_large() from None
 
     async def hand_to(self, app: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
         """Let another application answer; what every answer of ours carries is added to its own."""

@@ -7,10 +7,11 @@ from typing import Final
 
 from brimgate.errors import UpstreamError
 from brimgate.front.mcp.errors import INTERNAL_ERROR, HttpError, upstream_down
-from brimgate.front.mcp.request import JSON, HttpExchange, Receive, Scope, Send, check_batch, check_id
+from brimgate.front.mcp.request import JSON, HttpExchange, check_batch, check_id
 from brimgate.front.mcp.sessions import HandshakeSessions
 from brimgate.front.mcp.stateless import StatelessExchanges
 from brimgate.guard.origin import OriginRules
+from brimgate.http.asgi import Receive, Scope, Send
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Garbage, Message, Opaque, one_line
 from brimgate.relay.protocol.versions import is_modern_header

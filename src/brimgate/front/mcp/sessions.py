@@ -3,17 +3,20 @@
 import asyncio
 import time
 from collections.abc import Callable, Coroutine
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from brimgate.front.mcp.client_session import GRACE_SECONDS, HttpSession
 from brimgate.front.mcp.errors import HttpError, no_session, not_modern, too_many, upstream_down
 from brimgate.front.mcp.event_stream import EventStream
-from brimgate.front.mcp.request import Converse, Header, HttpExchange, Timing, messages_of, wait_for_room
+from brimgate.front.mcp.request import Converse, HttpExchange, Timing, messages_of, wait_for_room
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
 from brimgate.relay.protocol.versions import ASSUMED_VERSION, PRIMED_SINCE, is_modern_header
+
+if TYPE_CHECKING:
+    from brimgate.http.asgi import Header
 
 SESSION_ID: Final = b"mcp-session-id"
 _HOLD_SECONDS: Final = 0.02

@@ -8,9 +8,8 @@ from typing import Any, Final
 
 from brimgate.engine.jsontext import is_utf8
 from brimgate.engine.replies.reply import budget_fields
+from brimgate.http.asgi import Header
 from brimgate.http.encodings import readable_encodings
-
-Header = tuple[bytes, bytes]
 
 _FRAMING: Final = frozenset((b"content-length", b"transfer-encoding"))
 _OF_THE_BODY: Final = frozenset(

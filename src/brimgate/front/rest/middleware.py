@@ -1,6 +1,5 @@
 """The ASGI side: what comes from an application goes through its rule, and cursors are answered without it."""
 
-import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
@@ -14,7 +13,6 @@ from brimgate.engine.replies.rest_frame import ParameterNames, RefusedQuery, Sha
 from brimgate.engine.rules import ToolRule, template_for
 from brimgate.errors import BrimgateError
 from brimgate.front.rest.headers import (
-    Header,
     as_utf8,
     budget_headers,
     credentials_digest,
@@ -34,19 +32,16 @@ from brimgate.front.rest.response import (
     TOO_LARGE,
     UNREADABLE,
     Answering,
-    App,
     AppAnswer,
     Completing,
     Failure,
-    Receive,
-    Scope,
-    Send,
     failure_of,
-    send_body,
     send_failure,
 )
 from brimgate.hold.live_lists import EVERYTHING, LiveList
 from brimgate.hold.protection import Protection
+from brimgate.hold.threads import run_work
+from brimgate.http.asgi import App, Header, Receive, Scope, Send, send_response
 from brimgate.http.encodings import BodyTooLong, Unreadable, decoded
 
 _log: Final = logging.getLogger("brimgate.rest")
@@ -92,8 +87,6 @@ LIVE_LIST: Final = "brimgate.filling"
 """Where an application puts the list that its answer is only the beginning of, before it sends the body."""
 _DECIDED: Final = "brimgate.decided"
 _UPSTREAM: Final = "rest"
-_THREAD_BYTES: Final = 256 << 10
-"""Beyond this the engine takes longer than the event loop should wait."""
 _MOST_SQUEEZED: Final = 32
 """Times that JSON or text is larger than its gzip, as a rule at most."""
 _MAX_ENDPOINT_CHARS: Final = 500
@@ -206,9 +199,11 @@ class ProtectedApp:
         try:
             live_list, data = await self._body(call, inner, answer)
             if not answer.media.is_named and looks_binary(data):
-                await send_body(send, answer.status, same_body(answer.headers, len(answer.raw)), answer.raw)
+                await send_response(
+                    send, answer.status, same_body(answer.headers, len(answer.raw)), answer.raw
+                )
                 return
-            shaped, original = await _worked(len(data), partial(_bounded, call, answer, data, live_list))
+            shaped, original = await run_work(partial(_bounded, call, answer, data, live_list), len(data))
         except Unreadable:
             await self._fail(send, inner, UNREADABLE)
         except BodyTooLong:
@@ -235,7 +230,7 @@ class ProtectedApp:
         if not encoding:
             return None, answer.raw
         work = partial(decoded, answer.raw, encoding, self._max_bytes)
-        return None, await _worked(_MOST_SQUEEZED * len(answer.raw), work)
+        return None, await run_work(work, _MOST_SQUEEZED * len(answer.raw))
 
     async def _send(
         self, call: RestCall, answer: AppAnswer, shaped: Shaped, original: int, send: Send
@@ -249,7 +244,7 @@ class ProtectedApp:
             headers = other_body(answer.headers, len(body)) + told
             status = 200 if status == 206 else status  # no longer the range that was asked for
         self._tell(call.path, status, shaped, original, len(answer.raw))
-        await send_body(send, status, headers, body)
+        await send_response(send, status, headers, body)
 
     async def _read_on(self, call: RestCall, scope: Scope, send: Send) -> None:
         try:
@@ -257,7 +252,7 @@ class ProtectedApp:
             if live_list is not None:
                 await live_list.reach(call.items_needed(live_list))
             held = call.opened()[1].source
-            shaped, original = await _worked(len(held.data), call.read)
+            shaped, original = await run_work(call.read, len(held.data))
         except BrimgateError as error:
             await self._fail(send, scope, failure_of(error))
             return
@@ -268,7 +263,7 @@ class ProtectedApp:
         self._tell(call.path, 200, shaped, original, len(held.data))
         told: list[Header] = budget_headers(shaped.tokens, shaped.budget) + missing_header(shaped.missing)
         body = b"" if call.method == "HEAD" else shaped.body
-        await send_body(send, 200, other_body([], len(shaped.body)) + told, body)
+        await send_response(send, 200, other_body([], len(shaped.body)) + told, body)
 
     async def _fail(self, send: Send, scope: Scope, failure: Failure) -> None:
         self._note(scope, failure)
@@ -301,7 +296,3 @@ def _endpoint(scope: Scope) -> str:
     full = path if not root or path.startswith(root + "/") or path == root else root + path
     # The empty reference is this very path; one so long is not repeated.
     return quote(full, safe="/:@!$&'()*+,;=~-._") if len(full) <= _MAX_ENDPOINT_CHARS else ""
-
-
-async def _worked(size: int, work: Callable[[], _T]) -> _T:
-    return await asyncio.to_thread(work) if size > _THREAD_BYTES else work()

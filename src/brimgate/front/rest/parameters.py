@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 from urllib.parse import parse_qsl
 
 from brimgate.engine.document import Document
+from brimgate.engine.pointer import referred
 from brimgate.engine.query import Query, parse_query
 from brimgate.engine.replies.rest_frame import ParameterNames, RefusedQuery, encoded, invalid_cursor
 from brimgate.errors import BadRequest
@@ -156,10 +157,7 @@ def _resolved(document: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]
     reference = entry.get("$ref")
     if not isinstance(reference, str) or not reference.startswith("#/"):
         return entry
-    value = document
-    for step in reference[2:].split("/"):
-        value = _mapping(value.get(step.replace("~1", "/").replace("~0", "~")))
-    return value
+    return _mapping(referred(document, reference))
 
 
 def _parameters(names: ParameterNames, max_limit: int) -> list[dict[str, Any]]:

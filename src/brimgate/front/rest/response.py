@@ -1,12 +1,13 @@
 """The answer of an application on its way out: collected where it is ours to bound, passed on at once where it is not."""
 
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable
 from typing import Any, Final, NamedTuple
 
 from brimgate.engine.document import one_line
 from brimgate.engine.replies.rest_frame import RefusedQuery, encoded, invalid_cursor
 from brimgate.errors import BrimgateError, ClientError, CursorError
-from brimgate.front.rest.headers import Header, Media, has_body, header, media_of, other_body, without_body
+from brimgate.front.rest.headers import Media, has_body, header, media_of, other_body, without_body
+from brimgate.http.asgi import Header, Message, Receive, Send, send_response
 
 _MESSAGE_CHARS: Final = 1_000
 
@@ -66,12 +67,6 @@ def _waiting(told: object) -> str:
         return told
     return ""
 
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _ASIDE: Final = ("http.response.push", "http.response.early_hint", "http.response.debug")
 BYPASSES: Final = ("http.response.pathsend", "http.response.zerocopysend", "http.response.trailers")
@@ -189,16 +184,11 @@ class Completing:
                 gone = (b"content-length", b"content-encoding", b"etag", b"transfer-encoding")
                 kept = [pair for pair in start.get("headers", ()) if pair[0].lower() not in gone]
                 length = (b"content-length", b"%d" % len(whole))
-                await send_body(self._send, start["status"], [*kept, length], whole)
+                await send_response(self._send, start["status"], [*kept, length], whole)
                 return
             await self._send(start)
         await self._send(message)
 
 
-async def send_body(send: Send, status: int, headers: list[Header], body: bytes) -> None:
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
-
-
 async def send_failure(send: Send, failure: Failure, *, is_head: bool = False) -> None:
-    await send_body(send, failure.status, failure.headers, b"" if is_head else failure.body)
+    await send_response(send, failure.status, failure.headers, b"" if is_head else failure.body)

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, Protocol, cast
 
 import msgspec
 
+from brimgate.engine.jsontext import MAX_NESTING, is_too_deep
 from brimgate.relay.protocol.message import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from brimgate.relay.protocol.versions import (
     CAPABILITIES_KEY,
@@ -208,16 +209,21 @@ def text_in(params: Json, key: str) -> str:
 
 
 def _line(number: Id | msgspec.Raw | None, body: Json) -> bytes:
-    return msgspec.json.encode({"jsonrpc": "2.0", "id": number} | body)
+    message = {"jsonrpc": "2.0", "id": number} | body
+    try:
+        return msgspec.json.encode(message)
+    except UnicodeEncodeError:  # half a pair of surrogates, which only an escape can hold
+        return json.dumps(message | {"id": number if isinstance(number, str | int) else None}).encode()
 
 
 def _message(line: bytes) -> Json:
     try:
         parsed: Any = json.loads(line)
+        if is_too_deep(line):
+            raise RecursionError
     except (ValueError, RecursionError):
-        raise RpcRefusal(
-            PARSE_ERROR, "Parse error: a message must be one JSON object, not nested too deep"
-        ) from None
+        text = f"the message cannot be read: it must be a JSON object, {MAX_NESTING} levels deep at most"
+        raise RpcRefusal(PARSE_ERROR, text) from None
     if not isinstance(parsed, dict):
         raise RpcRefusal(INVALID_REQUEST, "a message must be a JSON object")
     return cast("Json", parsed)
@@ -234,15 +240,18 @@ class _Identified(msgspec.Struct):
 def _readable_id(line: bytes) -> msgspec.Raw | None:
     """Find the id of a request that is refused before it is read, so that its caller does not wait for ever."""
     try:
-        return msgspec.json.decode(line, type=_Identified).id
+        found = msgspec.json.decode(line, type=_Identified).id
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
+    return None if bytes(found)[:1] in b"{[" else found
 
 
 def _number(message: Json) -> Id:
     number = message["id"]
     if not isinstance(number, str | int) or isinstance(number, bool):
-        raise RpcRefusal(INVALID_REQUEST, "an id must be a text or a whole number")
+        raise RpcRefusal(
+            INVALID_REQUEST, "the request cannot be read: its id must be a text or a whole number"
+        )
     return number
 
 
@@ -251,7 +260,7 @@ def _request(message: Json) -> tuple[str, Json]:
     if not isinstance(method, str) or message.get("jsonrpc") != "2.0":
         raise RpcRefusal(INVALID_REQUEST, 'a request needs "jsonrpc": "2.0" and a method')
     if not isinstance(params, dict):
-        raise RpcRefusal(INVALID_REQUEST, "params must be an object")
+        raise RpcRefusal(INVALID_PARAMS, "params must be an object")
     return method, cast("Json", params)
 
 
