@@ -14,8 +14,10 @@ from brimgate.watch.log import Log
 
 
 class BackgroundTasks:
-    def __init__(self) -> None:
+    def __init__(self, on_idle: Callable[[], None] = lambda: None) -> None:
+        """`on_idle` is called whenever the last of them has ended."""
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._on_idle = on_idle
 
     def __bool__(self) -> bool:
         return bool(self._tasks)
@@ -23,8 +25,13 @@ class BackgroundTasks:
     def start(self, work: Coroutine[Any, Any, Any]) -> "asyncio.Task[Any]":
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._done)
         return task
+
+    def _done(self, task: "asyncio.Task[Any]") -> None:
+        self._tasks.discard(task)
+        if not self._tasks:
+            self._on_idle()
 
     def cancel(self) -> None:
         for task in self._tasks:
@@ -39,8 +46,7 @@ _ENDING_SECONDS: Final = 10.0
 _STARTING_SECONDS: Final = 30.0
 _PARTING_SECONDS: Final = 1.0
 _GREETING_SECONDS: Final = 60.0
-_LOOK_SECONDS: Final = 0.02
-_MAX_LOOKS: Final = 100
+_STUCK_SECONDS: Final = 2.0
 
 
 _Failing = Callable[[Line, str], list[Action]]
@@ -62,15 +68,20 @@ class Link:
         on_answer: Callable[[ToClient], None],
         on_pressure: Callable[[bool], None] = lambda _: None,
         on_end: Callable[[], None] = lambda: None,
+        on_idle: Callable[[], None] = lambda: None,
     ) -> None:
-        """`on_answer` is given every message for the client; `on_pressure` True when the upstream does not keep up."""
+        """`on_answer` is given every message for the client; `on_pressure` True when the upstream does not keep up.
+        `on_idle` is called when nothing is fetched or worked on any more (see `is_busy`)."""
         self._on_end: Callable[[], None] | None = on_end
         self.session = session
         self._name, self._connect, self._log = name, connect, log
         self._max_bytes = max_bytes
         self._on_answer, self._on_pressure = on_answer, on_pressure
-        self.is_full = False
-        """The upstream does not keep up with what it is sent."""
+        self.room = asyncio.Event()
+        """Unset while the upstream does not keep up with what it is sent."""
+        self.room.set()
+        self._unstuck = asyncio.Event()
+        """Set when an answer that was refused for its size has ended, or its server has gone."""
         self._upstream: Channel | None = None
         self._voice: object = None
         """Whose lines are heard: not those of a server we have parted from."""
@@ -79,8 +90,8 @@ class Link:
         self._revival = Revival()
         self.trouble = ""
         """Why there is no upstream, if there is none."""
-        self._tasks = BackgroundTasks()
-        self._waits = BackgroundTasks()
+        self._tasks = BackgroundTasks(on_idle)
+        self._waits = BackgroundTasks(on_idle)
         """For what is fetched before a call can be answered; nobody wants it when we end."""
         self._is_ending = False
         self._patience: asyncio.TimerHandle | None = None
@@ -187,6 +198,7 @@ class Link:
             self._revive_for(action)
         elif action.expects_answer and self._upstream.is_stuck:
             self._starting = [action]
+            self._unstuck.clear()
             self._tasks.start(self._unstick(self._upstream))
         else:
             self._upstream.send(action.data)
@@ -195,7 +207,10 @@ class Link:
         self.do(self.session.refuse_answer(beginning, self._max_bytes))
 
     def _note_pressure(self, pressed: bool) -> None:
-        self.is_full = pressed
+        if pressed:
+            self.room.clear()
+        else:
+            self.room.set()
         self._on_pressure(pressed)
 
     def pause(self) -> None:
@@ -217,6 +232,7 @@ class Link:
             on_lost=self._lost,
             on_pressure=self._note_pressure,
             on_chatter=lambda text: self._log.pass_on(self._name, text),
+            on_unstuck=self._unstuck.set,
         )
         upstream = await self._connect(listener)
         self._revival.started(time.monotonic())
@@ -239,7 +255,8 @@ class Link:
         if self._upstream is not upstream:
             return  # we have parted already
         self._upstream = None
-        self.is_full = False
+        self.room.set()
+        self._unstuck.set()
         self._note_death(reason)
         if self._starting is not None:
             self._starting.clear()  # these calls are answered below, and must not be run afterwards
@@ -272,11 +289,9 @@ class Link:
 
     async def _unstick(self, upstream: Channel) -> None:
         """It is in the middle of an answer that was refused: let it come to an end, or end it."""
-        for _ in range(_MAX_LOOKS):
-            await asyncio.sleep(_LOOK_SECONDS)
-            if self._upstream is not upstream or not upstream.is_stuck:
-                break
-        else:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._unstuck.wait(), _STUCK_SECONDS)
+        if self._upstream is upstream and upstream.is_stuck:
             self._upstream = None
             self._note_death(f"the upstream {self._name} was in an answer without end and had to be stopped")
             waiting = [action.data for action in self._starting or []]

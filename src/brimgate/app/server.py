@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from brimgate.hold.protection import Protection
 
 _SWEEP_SECONDS: Final = 5.0
-_LOOK_SECONDS: Final = 0.02
+_FIRST_LOOK_SECONDS: Final = 0.005
+_LAST_LOOK_SECONDS: Final = 0.25
 
 
 class HttpGateway:
@@ -147,12 +148,15 @@ class HttpGateway:
         for upstream in self._upstreams.values():
             upstream.old_sse.end()
         # What was answered last is still on its way.
-        await asyncio.sleep(_LOOK_SECONDS)
+        await asyncio.sleep(_FIRST_LOOK_SECONDS)
         await self._wait_while(lambda: self._listening.is_answering, until)
 
     async def _wait_while(self, is_busy: Callable[[], bool], until: float) -> None:
+        """Look less and less often: a write buffer that runs empty tells nobody, and this is the end of our life."""
+        pause = _FIRST_LOOK_SECONDS
         while is_busy() and time.monotonic() < until and not self._is_hurried:
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.5, _LAST_LOOK_SECONDS)
 
     @property
     def _pending(self) -> int:

@@ -26,7 +26,6 @@ _IDLE_GRACE_SECONDS: Final = 1.0
 """For a server to end by itself. Clients give us about two seconds before they get rough."""
 _BUSY_GRACE_SECONDS: Final = 30.0
 """For answers under way when a client has closed its side but still reads."""
-_LOOK_SECONDS: Final = 0.05
 _MAX_BACKLOG_BYTES: Final = 64 << 20
 """What may wait for a client that does not read, before we stop listening to it too."""
 
@@ -63,13 +62,14 @@ class StdioGateway:
             max_bytes=self._max_bytes,
             on_answer=self._answer,
             on_pressure=self._upstream_pressure,
+            on_idle=self._note_idle,
         )
         self._client = StdioClient(
             max_line_bytes=self._max_bytes, on_line=self._from_client, on_too_long=self._refuse_client
         )
         self._stopping = asyncio.Event()
         self._answered = asyncio.Event()
-        """Set when no call waits for its answer."""
+        """Set when no call waits for its answer, or nothing is worked on any more."""
         self._upstream_is_full = False
 
     def _rules(self, config: Config) -> Rules:
@@ -109,7 +109,9 @@ class StdioGateway:
             self._answered.clear()
             answered = asyncio.create_task(self._answered.wait())
             await asyncio.wait(
-                {stopping, gone, answered}, return_when=asyncio.FIRST_COMPLETED, timeout=_LOOK_SECONDS
+                {stopping, gone, answered},
+                return_when=asyncio.FIRST_COMPLETED,
+                timeout=max(until - time.monotonic(), 0.0),
             )
             answered.cancel()
         for task in (stopping, gone, silent):
@@ -134,6 +136,9 @@ class StdioGateway:
         self._client.port.send(answer.data)
         if not self._link.session.pending_calls:
             self._answered.set()
+
+    def _note_idle(self) -> None:
+        self._answered.set()
 
     def _refuse_client(self, beginning: bytes) -> None:
         text = f"the message is larger than {self._max_bytes:,} bytes"

@@ -41,6 +41,8 @@ class Listener:
     """True when it does not keep up with what it is sent, False when it does again."""
     on_chatter: Callable[[str], None]
     """A line that is for the log, such as a process writes to stderr."""
+    on_unstuck: Callable[[], None] = lambda: None
+    """When an answer that was refused for its size has come to its end."""
 
 
 Connect = Callable[[Listener], Awaitable[Channel]]

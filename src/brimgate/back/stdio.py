@@ -48,6 +48,7 @@ class StdioUpstream:
             on_too_long=listener.on_too_long,
             on_silent=self._stdout_closed,
             on_gone=self._stdin_closed,
+            on_unstuck=listener.on_unstuck,
         )
         self._exited: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._is_heard_out = False

@@ -239,8 +239,11 @@ class LinePort:
         on_too_long: Callable[[bytes], None],
         on_silent: Callable[[], None],
         on_gone: Callable[[], None],
+        on_unstuck: Callable[[], None] = lambda: None,
     ) -> None:
-        """`on_silent`: the other side will say no more. `on_gone`: it reads no more."""
+        """`on_silent`: the other side will say no more. `on_gone`: it reads no more.
+        `on_unstuck`: a line that was refused has ended."""
+        self._on_unstuck = on_unstuck
         self._lines = LineBuffer(max_line_bytes)
         self._on_line, self._on_too_long = on_line, on_too_long
         self._on_silent, self._on_gone = on_silent, on_gone
@@ -274,11 +277,14 @@ class LinePort:
 
     def _received(self, data: bytes) -> None:
         self.received_bytes += len(data)
+        was_stuck = self.is_stuck
         for line in self._lines.feed(data):
             if isinstance(line, TooLong):
                 self._on_too_long(line.beginning)
             else:
                 self._on_line(line)
+        if was_stuck and not self.is_stuck:
+            self._on_unstuck()
 
     def _ended(self) -> None:
         last = self._lines.flush()

@@ -52,7 +52,7 @@ class HandshakeSessions:
         requests = [one for one in messages if one.is_request]
         session = self.find(exchange, requests[0].key if requests else b"")
         session.note_use()
-        if session.link.is_full:
+        if not session.link.room.is_set():
             await wait_for_room(session.link, exchange, requests[0].key if requests else b"")
         for one in messages:
             session.note_cancellation(one)

@@ -132,7 +132,7 @@ class StatelessExchanges:
             raise not_modern(message.key)
         if message.method == "tools/call":
             await self._check_params(exchange, message, shared, meta)
-        if shared.link.is_full:
+        if not shared.link.room.is_set():
             await wait_for_room(shared.link, exchange, message.key)
         streams = takes_stream and (message.method == LISTEN or not self._json_response())
         await self._exchange(exchange, message, shared, streams=streams)
