@@ -8,17 +8,14 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from brimgate import __version__
 from brimgate.back.channel import Channel, Connect, Line, Listener
-from brimgate.back.mcp.request import messages_in
 from brimgate.errors import UpstreamError
 from brimgate.relay.calls import spellings
 from brimgate.relay.protocol import message as rpc
-from brimgate.relay.protocol.message import NOTHING, Message
-from brimgate.relay.protocol.versions import CAPABILITIES_KEY, HANDSHAKE_VERSIONS, MODERN_VERSION, VERSION_KEY
+from brimgate.relay.protocol.client import INITIALIZE, MODERN_META, Discovery, ToolPage
+from brimgate.relay.protocol.message import NOTHING, Message, messages_in
+from brimgate.relay.protocol.versions import MODERN_VERSION
 
-_CLIENT_KEY: Final = "io.modelcontextprotocol/clientInfo"
-_CLIENT: Final = {"name": "brimgate", "version": __version__}
 _MAX_PAGES: Final = 1_000
 _MAX_LIST_BYTES: Final = 64 << 20
 _PARTING_SECONDS: Final = 0.2
@@ -80,15 +77,6 @@ class ProgressNote(msgspec.Struct):
     message: str | None = None
 
 
-class _Page(msgspec.Struct):
-    tools: list[msgspec.Raw] = msgspec.field(default_factory=lambda: [])
-    nextCursor: str | None = None  # noqa: N815  # as on the wire
-
-
-class _Discovered(msgspec.Struct):
-    supportedVersions: list[str] = msgspec.field(default_factory=lambda: [])  # noqa: N815  # as on the wire
-
-
 class _Kind(msgspec.Struct):
     resultType: str = ""  # noqa: N815  # as on the wire
 
@@ -142,10 +130,7 @@ class McpClient:
 
     async def _greet(self) -> None:
         """In the older era first, which most servers speak; what is refused there may be the newer one's."""
-        version = HANDSHAKE_VERSIONS[-1]
-        told = await self._request(
-            "initialize", {"protocolVersion": version, "capabilities": {}, "clientInfo": _CLIENT}
-        )
+        told = await self._request("initialize", INITIALIZE)
         if not told.has_error:
             self._send({"method": "notifications/initialized"})
         elif not await self._discover():
@@ -153,11 +138,11 @@ class McpClient:
 
     async def _discover(self) -> bool:
         """Whether the server speaks the newer era, in which there is no handshake."""
-        self._meta = {VERSION_KEY: MODERN_VERSION, CAPABILITIES_KEY: {}, _CLIENT_KEY: _CLIENT}
+        self._meta = MODERN_META
         told = await self._request("server/discover", {})
         if told.has_error:
             return False
-        versions = self._decode(told, _Discovered, "server/discover").supportedVersions
+        versions = self._decode(told, Discovery, "server/discover").supportedVersions
         if MODERN_VERSION not in versions:
             known = ", ".join(version[:20] for version in versions[:10]) or "none"
             raise UpstreamError(
@@ -178,7 +163,7 @@ class McpClient:
             told = await self._request("tools/list", {} if cursor is None else {"cursor": cursor})
             if told.has_error:
                 raise self._refusal("tools/list", told)
-            page = self._decode(told, _Page, "tools/list")
+            page = self._decode(told, ToolPage, "tools/list")
             for raw in page.tools:
                 tool = _read_tool(bytes(raw))
                 if tool is not None:

@@ -15,26 +15,26 @@ from brimgate.front.mcp.stateless import Replies
 from brimgate.relay.actions import ToClient
 from brimgate.relay.catalog import Catalog
 from brimgate.relay.protocol import message as rpc
+from brimgate.relay.protocol.client import (
+    LIST_SECONDS,
+    MAX_LIST_PAGES,
+    MODERN_META,
+    list_params,
+    read_tool_page,
+    request,
+    speaks_modern,
+)
 from brimgate.relay.protocol.headers import ParamHeaders
 from brimgate.relay.protocol.ids import Multiplexer
 from brimgate.relay.protocol.message import Message
-from brimgate.relay.protocol.versions import CAPABILITIES_KEY, MODERN_VERSION, VERSION_KEY
+from brimgate.relay.protocol.versions import MODERN_VERSION, VERSION_KEY
 from brimgate.relay.session import Session
 from brimgate.watch.log import Log
 
 _PROBE_SECONDS: Final = 15.0
-_LIST_SECONDS: Final = 10.0
-_MAX_LIST_PAGES: Final = 50
 _MAX_UNLISTED: Final = 1_000
 _MAX_NAME_CHARS: Final = 200
-_META: Final = {
-    VERSION_KEY: MODERN_VERSION,
-    CAPABILITIES_KEY: {},
-    "io.modelcontextprotocol/clientInfo": {"name": "brimgate", "version": "1"},
-}
-_DISCOVER: Final = rpc.encode(
-    {"jsonrpc": "2.0", "id": 0, "method": "server/discover", "params": {"_meta": _META}}
-)
+_DISCOVER: Final = request(0, "server/discover", {"_meta": MODERN_META})
 
 
 class SharedServer:
@@ -75,7 +75,7 @@ class SharedServer:
         if not self.link.is_up:
             raise UpstreamError(self.link.trouble)
         try:
-            return _speaks_modern(await asyncio.wait_for(asyncio.shield(self.link.greeted), _PROBE_SECONDS))
+            return speaks_modern(await asyncio.wait_for(asyncio.shield(self.link.greeted), _PROBE_SECONDS))
         except (TimeoutError, UpstreamError):
             # It does not answer, or died of it: a server of the older era that knows no better.
             return False
@@ -150,7 +150,7 @@ class SharedServer:
         known = self._catalog.param_headers
         if tool not in known and tool not in self._unlisted and tool != self.link.session.rules.read_tool:
             try:
-                await asyncio.wait_for(self._list({VERSION_KEY: MODERN_VERSION, **meta}), _LIST_SECONDS)
+                await asyncio.wait_for(self._list({VERSION_KEY: MODERN_VERSION, **meta}), LIST_SECONDS)
             except TimeoutError:
                 self._log.write("list_timeout", {"upstream": self._name}, "warning")
             if tool not in known:
@@ -165,44 +165,19 @@ class SharedServer:
             self._unlisted.add(tool)
 
     async def _list(self, meta: dict[str, Any]) -> None:
-        meta = {key: value for key, value in meta.items() if key != "progressToken"}
-        params: dict[str, Any] = {"_meta": meta}
-        for _ in range(_MAX_LIST_PAGES):
+        cursor = ""
+        for _ in range(MAX_LIST_PAGES):
             replies = Replies(only_last=True)
-            raw = msgspec.Raw(rpc.encode(params))
+            raw = msgspec.Raw(rpc.encode(list_params(meta, cursor)))
             number = self.enter(Message(msgspec.Raw(b"0"), "tools/list", raw), replies)
             try:
                 while not replies.is_done:
-                    await replies.wait(_LIST_SECONDS)
+                    await replies.wait(LIST_SECONDS)
             finally:
                 self.leave(number)
             answer = rpc.read(replies.lines[-1])
             if not isinstance(answer, Message) or answer.has_error:
                 return
-            cursor = _next_cursor(answer.result)
+            cursor = read_tool_page(answer.result).nextCursor
             if not cursor:
                 return
-            params["cursor"] = cursor
-
-
-class _Discovered(msgspec.Struct):
-    supportedVersions: list[str] = []  # noqa: N815  # as on the wire
-
-
-class _Page(msgspec.Struct):
-    nextCursor: str | None = None  # noqa: N815
-
-
-def _next_cursor(result: bytes) -> str | None:
-    try:
-        return msgspec.json.decode(result, type=_Page).nextCursor
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-
-
-def _speaks_modern(result: bytes) -> bool:
-    """Some servers have an answer to any method; this one must say what it is."""
-    try:
-        return MODERN_VERSION in msgspec.json.decode(result, type=_Discovered).supportedVersions
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return False

@@ -63,7 +63,7 @@ def _relay(options: argparse.Namespace, read: Callable[[], Config]) -> int:
     import asyncio
 
     from brimgate.app.connect import connector
-    from brimgate.app.reload import Reloading
+    from brimgate.app.reload import Reload
     from brimgate.app.stdio import StdioGateway
 
     async def relay() -> int:
@@ -71,7 +71,7 @@ def _relay(options: argparse.Namespace, read: Callable[[], Config]) -> int:
         connect = connector(name, one, config.max_result_bytes, started=process, tickets=tickets)
         gateway = StdioGateway(name, connect, config, log, budget=options.budget, tickets=tickets)
         if path := config_path(options):
-            Reloading(gateway, read, log).watch(path)
+            Reload(gateway, read, log).watch(path)
         return await gateway.run(early)
 
     with redirect_stdout(sys.stderr):  # ours is the client's: what a pack prints must not get in between

@@ -83,16 +83,16 @@ async def serve(
     on_open: Callable[[str, Config, Sequence[str]], object],
 ) -> None:
     """Until a signal ends it. `on_open` is told the address once clients may come, and where REST is served there."""
-    from brimgate.app.reload import Reloading
+    from brimgate.app.reload import Reload
     from brimgate.app.server import HttpGateway
 
     gateway = HttpGateway(config, log, budget=budget)
     await gateway.open()
-    reloading = Reloading(gateway, read, log)
+    reload = Reload(gateway, read, log)
     if path is not None:
-        reloading.watch(path)
+        reload.watch(path)
     on_open(gateway.address, config, gateway.api_paths)
-    await gateway.run(on_reload=lambda: reloading.reload(time.time()))
+    await gateway.run(on_reload=lambda: reload.reload(time.time()))
 
 
 def run_loop(work: Coroutine[Any, Any, None]) -> None:

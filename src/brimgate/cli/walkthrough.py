@@ -13,6 +13,7 @@ from brimgate.engine.rebuild import Rebuilder, next_on_walk
 from brimgate.engine.replies.reply import Reply
 from brimgate.engine.tokens.estimator import Estimator
 from brimgate.errors import UpstreamError
+from brimgate.relay.protocol.client import INITIALIZE
 
 Json = dict[str, Any]
 
@@ -55,9 +56,7 @@ def connect(command: Sequence[str], environment: Mapping[str, str]) -> Generator
     ) as process:
         client = Client(process)
         try:
-            who = {"name": "brimgate demo", "version": "1"}
-            hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": who}
-            client.request("initialize", hello)
+            client.request("initialize", INITIALIZE)
             client.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
             yield client
         finally:

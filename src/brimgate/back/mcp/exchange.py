@@ -6,7 +6,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from brimgate.back.mcp.request import Outgoing, Waiting, messages_in
+from brimgate.back.mcp.request import Outgoing, Waiting
 from brimgate.back.mcp.response import (
     HttpRefusal,
     OverCap,
@@ -21,7 +21,7 @@ from brimgate.errors import UpstreamError
 from brimgate.http.client import Response
 from brimgate.http.sse import Event
 from brimgate.relay.protocol import message as rpc
-from brimgate.relay.protocol.message import Message, one_line
+from brimgate.relay.protocol.message import Message, messages_in, one_line
 from brimgate.relay.protocol.versions import HEADER_MISMATCH, call_arguments
 from brimgate.wire.framing import TooLong
 

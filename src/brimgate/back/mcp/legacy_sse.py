@@ -8,14 +8,14 @@ from typing import Final
 from urllib.parse import urljoin
 
 from brimgate.back.channel import Line, Listener
-from brimgate.back.mcp.request import Backlog, Outgoing, Waiting, messages_in, read_outgoing
+from brimgate.back.mcp.request import Backlog, Outgoing, Waiting, read_outgoing
 from brimgate.back.mcp.response import Ear, Events, is_event_stream, read_refusal
 from brimgate.back.mcp.server import HttpServer, target_of
 from brimgate.errors import ConfigError, UpstreamError
 from brimgate.http.client import Origin, Response, TooLarge
 from brimgate.http.sse import Event
 from brimgate.relay.protocol import message as rpc
-from brimgate.relay.protocol.message import one_line
+from brimgate.relay.protocol.message import messages_in, one_line
 from brimgate.wire.framing import TooLong
 
 _OPENING_SECONDS: Final = 10.0
@@ -137,8 +137,11 @@ class SseUpstream:
         for event in self._early:
             self._hear(event)
         while piece := await self._ear.next(self._stream):
+            was_stuck = self.is_stuck
             for event in self._events.feed(piece):
                 self._hear(event)
+            if was_stuck and not self.is_stuck:
+                self._listener.on_unstuck()
 
     def _hear(self, event: Event | TooLong) -> None:
         if self._is_over:

@@ -9,7 +9,7 @@ import msgspec
 from brimgate.back.channel import Line
 from brimgate.relay.calls import same_spelling, spellings
 from brimgate.relay.protocol import message as rpc
-from brimgate.relay.protocol.message import NOTHING, Garbage, Message
+from brimgate.relay.protocol.message import NOTHING, Message
 
 _HIGH_BYTES: Final = 16 << 20
 _LOW_BYTES: Final = 4 << 20
@@ -44,22 +44,13 @@ class Outgoing:
 
 
 def read_outgoing(line: Line) -> Outgoing:
-    messages = messages_in(line)
+    messages = rpc.messages_in(line)
     keys = tuple(one.key for one in messages if one.is_request)
     if len(messages) == 1 and line.lstrip()[:1] == b"{":
         return Outgoing(bytes(line), messages[0], keys, rpc.is_modern(messages[0].params))
     if not messages and (key := rpc.guess_id(line)):
         keys = (key,)
     return Outgoing(bytes(line), None, keys)
-
-
-def messages_in(line: Line) -> list[Message]:
-    """One, or those of a batch, be it in JSON that strict readers refuse; none if nobody can read it."""
-    read = rpc.read(line)
-    if isinstance(read, Garbage) and (strict := rpc.read_leniently(line)) is not None:
-        read = rpc.read(strict)
-    found = [rpc.read(bytes(raw)) for raw in read] if isinstance(read, list) else [read]
-    return [one for one in found if isinstance(one, Message)]
 
 
 class Waiting:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
-from brimgate.back.mcp.request import messages_in
 from brimgate.http.client import Response, TooLarge
 from brimgate.http.sse import Event, EventBuffer, read_event
 from brimgate.relay.protocol import message as rpc
-from brimgate.relay.protocol.message import one_line
+from brimgate.relay.protocol.message import messages_in, one_line
 from brimgate.wire.framing import TooLong
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import Final
 
 from brimgate.back.channel import Line, Listener
 from brimgate.back.mcp.exchange import Exchange
-from brimgate.back.mcp.request import Backlog, Outgoing, messages_in, read_outgoing
+from brimgate.back.mcp.request import Backlog, Outgoing, read_outgoing
 from brimgate.back.mcp.response import Ear
 from brimgate.back.mcp.server import HttpServer, ServerConversation, StandingStream
 from brimgate.errors import UpstreamError
 from brimgate.http.client import Origin
-from brimgate.relay.protocol.message import Message
+from brimgate.relay.protocol.message import Message, messages_in
 
 _MAX_RUNNING: Final = 100
 _REACH_SECONDS: Final = 10.0

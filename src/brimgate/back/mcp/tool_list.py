@@ -6,21 +6,19 @@ from typing import Any, Final
 
 import msgspec
 
-from brimgate.back.mcp.request import messages_in, read_outgoing
+from brimgate.back.mcp.request import read_outgoing
 from brimgate.back.mcp.response import OverCap, is_event_stream
 from brimgate.back.mcp.server import ServerConversation
 from brimgate.errors import UpstreamError
 from brimgate.http.sse import Event
-from brimgate.relay.protocol import message as rpc
+from brimgate.relay.protocol.client import LIST_SECONDS, MAX_LIST_PAGES, list_params, read_tool_page, request
 from brimgate.relay.protocol.headers import param_headers_of
-from brimgate.relay.protocol.message import NOTHING, Message, one_line
+from brimgate.relay.protocol.message import NOTHING, Message, messages_in, one_line
 from brimgate.relay.protocol.versions import meta_of
 from brimgate.wire.framing import TooLong
 
 _ID: Final = "brimgate-list"
-_MAX_PAGES: Final = 50
 _MAX_TOOLS: Final = 10_000
-_LIST_SECONDS: Final = 10.0
 
 
 class _Tool(msgspec.Struct):
@@ -28,40 +26,38 @@ class _Tool(msgspec.Struct):
     inputSchema: msgspec.Raw = NOTHING  # noqa: N815  # as on the wire
 
 
-class _Listed(msgspec.Struct):
-    tools: list[_Tool] = msgspec.field(default_factory=lambda: [])
-    nextCursor: str | None = None  # noqa: N815
-
-
 def learn_tools(conversation: ServerConversation, result: bytes) -> str:
     """From one page of a list; where the next begins, if there is one."""
-    try:
-        listed = msgspec.json.decode(result, type=_Listed)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return ""
-    for tool in listed.tools:
+    listed = read_tool_page(result)
+    for raw in listed.tools:
         if len(conversation.tools) < _MAX_TOOLS:
-            conversation.tools[tool.name] = param_headers_of(bytes(tool.inputSchema))
+            tool = _read_tool(raw)
+            if tool.name:
+                conversation.tools[tool.name] = param_headers_of(bytes(tool.inputSchema))
     return listed.nextCursor or ""
+
+
+def _read_tool(raw: bytes) -> _Tool:
+    try:
+        return msgspec.json.decode(raw, type=_Tool)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _Tool()
 
 
 async def list_tools(conversation: ServerConversation, call: Message, tool: str) -> None:
     """Ask for the list in the way the call does. What comes of it or does not, this tool is known afterwards."""
-    meta = {key: value for key, value in meta_of(call).items() if key != "progressToken"}
-    params: dict[str, Any] = {"_meta": meta}
+    meta, cursor = meta_of(call), ""
     with suppress(UpstreamError, ValueError, OverCap, TimeoutError):
-        async with asyncio.timeout(_LIST_SECONDS):
-            for _ in range(_MAX_PAGES):
-                cursor = learn_tools(conversation, await _page(conversation, params))
+        async with asyncio.timeout(LIST_SECONDS):
+            for _ in range(MAX_LIST_PAGES):
+                cursor = learn_tools(conversation, await _page(conversation, list_params(meta, cursor)))
                 if not cursor:
                     break
-                params["cursor"] = cursor
     conversation.tools.setdefault(tool, ())
 
 
 async def _page(conversation: ServerConversation, params: dict[str, Any]) -> bytes:
-    request = {"jsonrpc": "2.0", "id": _ID, "method": "tools/list", "params": params}
-    response = await conversation.post(read_outgoing(rpc.encode(request)))
+    response = await conversation.post(read_outgoing(request(_ID, "tools/list", params)))
     results: list[bytes] = []
 
     def note(line: bytes) -> None:

@@ -141,6 +141,15 @@ _ID: Final = re.compile(rb'"id"\s*:\s*("(?:[^"\\]|\\.){0,200}"|-?\d{1,30})')
 _LAST_ID: Final = re.compile(_ID.pattern + rb"\s*\}\s*\Z")
 
 
+def messages_in(line: bytes | bytearray) -> list[Message]:
+    """Read one message or those of a batch, be it in JSON that strict readers refuse; none if nobody can."""
+    found = read(line)
+    if isinstance(found, Garbage) and (strict := read_leniently(line)) is not None:
+        found = read(strict)
+    each = [read(bytes(raw)) for raw in found] if isinstance(found, list) else [found]
+    return [one for one in each if isinstance(one, Message)]
+
+
 def guess_id(beginning: bytes | bytearray) -> bytes:
     """The id of a message that cannot be read as a whole, from its ends; empty if it shows none."""
     head = bytes(beginning[:4_096])
