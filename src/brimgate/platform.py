@@ -94,8 +94,7 @@ STOP_SIGNALS: Final = tuple(
 
 
 class EarlySignals:
-    """Records stop signals as soon as it is created, so that an upstream that was already started is not left
-    behind."""
+    """Records stop signals from its creation on, so that an upstream that was already started is not left behind."""
 
     def __init__(self) -> None:
         self.came = False
