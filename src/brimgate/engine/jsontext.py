@@ -222,8 +222,7 @@ def _widths(names: Iterable[str]) -> list[int]:
 
 
 def _is_plain(raw: bytes, names: int, values: int) -> bool:
-    """Return whether the lengths give the positions: no white space, no escaped names, nothing dropped by the
-    decoder."""
+    """Return whether lengths give positions: no white space, no escaped names, nothing dropped by the decoder."""
     return names > 0 and values + names + 1 == len(raw)
 
 
