@@ -1,4 +1,4 @@
-"""Content encodings: which we let an application use, and what it wrote in them, within bounds."""
+"""Content encodings: which ones an application may use, and decoding of its bodies within bounds."""
 
 import zlib
 from typing import Final
@@ -8,7 +8,7 @@ _MAX_LAYERS: Final = 3
 
 
 class Unreadable(Exception):
-    """An encoding we do not know, or a body that is not in it."""
+    """An unknown encoding, or a body that is not in it."""
 
 
 class BodyTooLong(Exception):
@@ -16,7 +16,7 @@ class BodyTooLong(Exception):
 
 
 def readable_encodings(accepted: bytes) -> bytes:
-    """What of a client's Accept-Encoding we can read ourselves; never nothing, which would allow everything."""
+    """Return the part of a client's Accept-Encoding that we can decode. Never empty, which would allow everything."""
     kept: list[str] = []
     for entry in accepted.decode("latin-1").split(","):
         name, _, weight = entry.strip().partition(";")
@@ -44,7 +44,7 @@ def decoded(data: bytes, encoding: bytes, max_bytes: int) -> bytes:
 
 
 def _gunzipped(data: bytes, max_bytes: int) -> bytes:
-    """All members: what one gzip file after another holds counts as one."""
+    """Decode all members: several gzip files in a row count as one."""
     out: list[bytes] = []
     left = max_bytes
     while data:
@@ -61,7 +61,7 @@ def _inflated(data: bytes, max_bytes: int) -> bytes:
     try:
         return _read(zlib.decompressobj(), data, max_bytes)
     except Unreadable:
-        return _read(zlib.decompressobj(wbits=-15), data, max_bytes)  # as some send it, without its header
+        return _read(zlib.decompressobj(wbits=-15), data, max_bytes)  # some send it without its header
 
 
 def _read(reader: "zlib._Decompress", data: bytes, max_bytes: int) -> bytes:  # pyright: ignore[reportPrivateUsage]

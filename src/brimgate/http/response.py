@@ -1,4 +1,4 @@
-"""The answer of a server, read as the caller has room for it."""
+"""The response of a server, read as the caller has room for it."""
 
 import asyncio
 from typing import TYPE_CHECKING, Final
@@ -12,26 +12,26 @@ _INFLATED_BYTES: Final = 256 << 10
 
 
 class Response:
-    """An answer whose head has come. Read it to its end, or abort it: until then it holds its connection."""
+    """A response whose head has arrived. Read it to its end, or abort it: until then it holds its connection."""
 
     __slots__ = ("_incoming", "_inflater", "headers", "status")
 
     def __init__(self, incoming: Incoming) -> None:
         self.status = incoming.status
         self.headers = incoming.headers
-        """Names in lower case, values without the space around them."""
+        """Names in lower case, values without surrounding space."""
         self._incoming = incoming
         self._inflater = Inflater(incoming.coding) if incoming.coding else None
 
     def header(self, name: bytes) -> bytes:
-        """The first value under this lower-case name, or nothing."""
+        """Return the first value under this lower-case name, or b""."""
         for known, value in self.headers:
             if known == name:
                 return value
         return b""
 
     async def next(self) -> bytes:
-        """The next piece of the decoded body, b"" at its end. Being cancelled in here closes the connection."""
+        """Return the next piece of the decoded body, b"" at its end. Cancelling closes the connection."""
         if self._inflater is None:
             return await self._incoming.take()
         try:
@@ -53,12 +53,12 @@ class Response:
                 inflater.feed(raw)
             if piece := inflater.take():
                 if inflater.has_more:
-                    # A bomb of 256 KiB is a thousand of these: others have their turn in between.
+                    # A compression bomb of 256 KiB yields a thousand of these: let others run in between.
                     await asyncio.sleep(0)
                 return piece
 
     async def read(self, max_bytes: int) -> bytes:
-        """The whole body; TooLarge, and the connection closed, as soon as it is known to be larger."""
+        """Read the whole body. Raise TooLarge and close the connection as soon as it is known to be larger."""
         pieces: list[bytes] = []
         size = 0 if self._inflater else self._incoming.announced_bytes
         if size <= max_bytes:
@@ -75,12 +75,12 @@ class Response:
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def abort(self) -> None:
-        """Close the connection at once, so that the upstream sees that nobody listens. Harmless after the end."""
+        """Close the connection at once, so that the upstream sees that nobody listens. Does nothing after the end."""
         self._incoming.give_up()
 
 
 class Inflater:
-    """gzip or deflate, some bytes at a time. ValueError, with a text of ours, for what is neither."""
+    """Decodes gzip or deflate piece by piece. Raises ValueError, with a text of ours, for anything else."""
 
     __slots__ = ("_coding", "_input", "_stream", "has_more")
 
@@ -101,11 +101,12 @@ class Inflater:
 
         if self._coding != "deflate":
             return zlib.decompressobj(16 + zlib.MAX_WBITS)
-        # RFC 9110 says zlib's wrapping, many servers send none. No bare block begins with the 8 of a wrapped one.
+        # RFC 9110 requires the zlib wrapper, but many servers send none. No bare block begins with the 8 of a
+        # wrapped one.
         return zlib.decompressobj(zlib.MAX_WBITS if first & 0x0F == 8 else -zlib.MAX_WBITS)
 
     def take(self) -> bytes:
-        """At most _INFLATED_BYTES; nothing when more must be fed first."""
+        """Return at most _INFLATED_BYTES; b"" when more input is needed first."""
         import zlib
 
         stream = self._stream
@@ -120,7 +121,7 @@ class Inflater:
         if stream.unused_data:
             raise ValueError(f"something follows the end of its {self._coding} data")
         self._input = stream.unconsumed_tail
-        # A full piece may have left output inside zlib although all input is used up.
+        # A full piece may leave output inside zlib although all input is used up.
         self.has_more = not stream.eof and (bool(self._input) or len(piece) == _INFLATED_BYTES)
         return piece
 
