@@ -1,7 +1,7 @@
-"""Notices that the configuration file has changed, however it was changed: written, renamed over, a link swapped.
+"""Watch the configuration file for changes of any kind: written, replaced by a rename, a link swapped.
 
-It looks, 40 times a second, at what the path leads to now. Unlike a watch on the file or its folder that also
-sees through links and network mounts (ADR 5).
+It checks, 40 times a second, what the path leads to now. Unlike a watch on the file or its folder, that also works
+through links and network mounts (ADR 5).
 """
 
 import asyncio
@@ -17,24 +17,24 @@ from brimgate.errors import ConfigError
 
 LOOK_SECONDS: Final = 0.025
 _AGAIN_SECONDS: Final = 0.01
-"""While a file changes: what is read must be the same twice, or it may be half of what is being written."""
+"""The interval while a file changes: its content must be the same twice, or it may be only half written."""
 _SETTLING_SECONDS: Final = 0.2
-"""A file system's clock may not tell two writes apart that are this close: until then the content is compared.
+"""A file system's clock may not tell apart two writes this close: until then the content is compared.
 
-Until then an empty file is taken for one that has been opened to be written.
+Until then an empty file is assumed to have been opened for writing.
 """
 
 
 class ConfigWatch:
     def __init__(self, path: Path, on_change: Callable[[float], None], known: bytes | None = None) -> None:
-        """`on_change` gets the time at which the file was written; `known` is the content in force.
+        """Watch `path`. `on_change` gets the time at which the file was written; `known` is the content in force.
 
-        Where it is not known, the first look counts as a change: the file may have changed since it was loaded.
+        If it is not known, the first check counts as a change: the file may have changed since it was loaded.
         """
         self._path, self._on_change = path, on_change
         self._content = known
         self._seen = known
-        """What the last look found; it may still be changing."""
+        """What the last check found; it may still be changing."""
         self._mark: tuple[int, ...] | None = self._look()
         self._looked_at = time.time()
         self._written_at = 0.0
@@ -57,7 +57,7 @@ class ConfigWatch:
         if mark != self._mark:
             self._mark = mark
             self._settled = time.monotonic() + _SETTLING_SECONDS
-            # The time of a file that was made long ago and is only now put in place says nothing.
+            # The time of a file that was made long ago and is put in place only now says nothing.
             self._written_at = max(mark[1] / 1e9, before) if mark else self._looked_at
         is_settled = time.monotonic() > self._settled
         self._wait(LOOK_SECONDS if is_settled and self._seen == self._content else _AGAIN_SECONDS)
@@ -68,7 +68,7 @@ class ConfigWatch:
         try:
             content = read_file(self._path) if self._is_file else self._content
         except ConfigError:
-            content = self._content  # between two renames, or gone: what is in force stays
+            content = self._content  # between two renames, or gone: the configuration in force stays
         seen, self._seen = self._seen, content
         if (
             content is None
@@ -82,12 +82,12 @@ class ConfigWatch:
 
     @property
     def _is_file(self) -> bool:
-        """A pipe could be read only once, and reading it might wait for ever."""
+        """Whether it is a regular file. A pipe could be read only once, and reading it might wait forever."""
         return self._mark is not None and stat.S_ISREG(self._mark[0])
 
     def _look(self) -> tuple[int, ...] | None:
         try:
-            found = os.stat(self._path)  # noqa: PTH116  # once every 40 ms: without the detour
+            found = os.stat(self._path)  # noqa: PTH116  # 40 times a second: without the detour
         except (OSError, ValueError):
             return None
         return found.st_mode, found.st_mtime_ns, found.st_ino, found.st_size, found.st_ctime_ns
