@@ -1,4 +1,4 @@
-"""The answers of a server that speaks HTTP itself: passed on as they come, but for what must be rewritten."""
+"""The answers of a server that speaks HTTP itself: pass them on, and rewrite only what must be."""
 
 import asyncio
 from codecs import BOM_UTF8
@@ -17,7 +17,7 @@ from brimgate.wire.framing import TooLong
 
 _QUICK_BYTES: Final = 100_000
 _MAX_PAGE_BYTES: Final = 4_096
-"""Of what is no JSON-RPC message: pages of HTML say nothing to a model."""
+"""The most we pass of anything but a JSON-RPC message: HTML pages say nothing to a model."""
 
 
 class UpstreamAnswer(Protocol):
@@ -32,14 +32,14 @@ class UpstreamAnswer(Protocol):
 
 class Passing:
     def __init__(self, note: Callable[[Note], None], shown: frozenset[bytes], *, max_bytes: int) -> None:
-        """`shown`: headers of the server that a client gets to see."""
+        """Create it. `shown` are headers of the server that a client may see."""
         self._note, self._shown, self._max_bytes = note, shown, max_bytes
 
     async def pass_on(
         self, exchange: HttpExchange, answer: UpstreamAnswer, session: Session, key: bytes, mine: list[bytes]
     ) -> None:
         named = answer.header(b"content-type")
-        # One type and no second: clients would go by another than we do.
+        # Only one Content-Type: otherwise clients might use another one than we do.
         headers = [
             (name, value)
             for name, value in answer.headers
@@ -54,7 +54,7 @@ class Passing:
             await answer.read(self._max_bytes)
             await exchange.answer_json(_joined(mine))
         else:
-            # Whatever it is called: there are clients that do not look.
+            # Whatever its type: some clients do not look at it.
             body = await self._read(answer, key)
             whole = await self._rewritten(body, session) if body.strip() else body
             if whole is None and key and answer.status < 400:
@@ -103,17 +103,17 @@ class Passing:
         except UpstreamError as error:
             if can_resume or not key:
                 answer.abort()
-                return  # which cuts the connection: the client comes back for the rest, as it would without us
+                return  # which cuts the connection: the client resumes, as it would without us
             await self._break_off(exchange, answer, b"", key, str(error))
             return
         if rest := buffer.rest():
-            # Not whole, but some clients read it all the same.
+            # Incomplete, but some clients read it all the same.
             ended = rest + b"\n\n"
             written, has_id = await self._event(ended, session)
             can_resume = can_resume or (has_id and may_resume)
             rest = rest if written is ended else written
         if key and not can_resume and session.is_waiting_for(key):
-            # Without the rest: what we say would become the end of half an event.
+            # Without the rest: our message would become the end of half an event.
             await self._break_off(
                 exchange, answer, b"", key, "the upstream ended its answer without the result"
             )
@@ -135,19 +135,19 @@ class Passing:
         await exchange.end()
 
     async def _event(self, raw: bytes, session: Session) -> tuple[bytes, bool]:
-        # One of a million lines takes seconds.
+        # An event with a million lines takes seconds.
         do = _at_once if len(raw) <= _QUICK_BYTES else asyncio.to_thread
         event = await do(read_event, raw)
         if not event.data:
             return raw, bool(event.id)
-        # By whatever name: there are clients that do not look.
+        # Whatever its name: some clients do not look at it.
         data = await self._rewritten(event.data, session)
         if data is None:
             data = b" ".join(event.data[:_MAX_PAGE_BYTES].splitlines())
         return raw if data is event.data else await do(with_data, raw, data), bool(event.id)
 
     async def _rewritten(self, text: bytes, session: Session) -> bytes | None:
-        """The same object where nothing must change; None of what is large and no message."""
+        """Return the same object if nothing must change; None for large data that is not a message."""
         bare = text.removeprefix(BOM_UTF8)
         lines = await client_messages(session.from_upstream(bare), self._note)
         if lines and lines[0] is not bare:
@@ -156,7 +156,7 @@ class Passing:
 
 
 async def client_messages(actions: list[Action], note: Callable[[Note], None]) -> list[bytes]:
-    """The messages for the client, all work done; the log is told the rest."""
+    """Do all work and return the messages for the client. The rest goes to the log."""
     lines: list[bytes] = []
     for action in actions:
         if isinstance(action, ToClient):
@@ -175,7 +175,7 @@ async def _done(work: Work) -> list[Action]:
 
 
 def _joined(answers: list[bytes]) -> bytes:
-    """One batch of several answers, each of which may be a batch."""
+    """Join several answers, each of which may be a batch, into one batch."""
     bare = [answer.strip() for answer in answers]
     return b"[" + b",".join(one[1:-1] if one[:1] == b"[" else one for one in bare) + b"]"
 
@@ -185,7 +185,7 @@ async def _at_once(do: Callable[..., Any], *given: Any) -> Any:
 
 
 def _is_message(text: bytes) -> bool:
-    """Not every JSON is: frameworks have errors of their own."""
+    """Return whether the JSON is a message: frameworks have errors of their own."""
     read = rpc.read_leniently(text) if isinstance(rpc.read(text), rpc.Garbage) else text
     found = rpc.read(read or b"")
     messages = [rpc.read(bytes(raw)) for raw in found] if isinstance(found, list) else [found]
@@ -197,7 +197,7 @@ def _is_message(text: bytes) -> bool:
 
 
 async def _beginning(answer: UpstreamAnswer) -> bytes:
-    """As much of a page as may tell what went wrong."""
+    """Read as much of a page as may tell what went wrong."""
     out = b""
     while len(out) < _MAX_PAGE_BYTES and (chunk := await answer.next()):
         out += chunk
