@@ -1,4 +1,4 @@
-"""Which arguments of which tools a server wants repeated in headers: learnt from its own list."""
+"""Learn from a server's own list which arguments of which tools it wants repeated in headers."""
 
 import asyncio
 from contextlib import suppress
@@ -34,7 +34,7 @@ class _Listed(msgspec.Struct):
 
 
 def learn_tools(conversation: ServerConversation, result: bytes) -> str:
-    """From one page of a list; where the next begins, if there is one."""
+    """Learn from one page of a list. Return where the next page begins, if there is one."""
     try:
         listed = msgspec.json.decode(result, type=_Listed)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -46,7 +46,7 @@ def learn_tools(conversation: ServerConversation, result: bytes) -> str:
 
 
 async def list_tools(conversation: ServerConversation, call: Message, tool: str) -> None:
-    """Ask for the list in the way the call does. What comes of it or does not, this tool is known afterwards."""
+    """Request the list the same way as the call. Whatever the result, this tool is known afterwards."""
     meta = {key: value for key, value in meta_of(call).items() if key != "progressToken"}
     params: dict[str, Any] = {"_meta": meta}
     with suppress(UpstreamError, ValueError, OverCap, TimeoutError):
