@@ -1,4 +1,4 @@
-"""A running gateway kept to its configuration file."""
+"""Reload the configuration of a running gateway when its file changes."""
 
 import time
 from collections.abc import Callable
@@ -16,18 +16,18 @@ class Configured(Protocol):
     config: Config
 
     def apply(self, config: Config) -> None:
-        """A new configuration for all calls from now on; those under way keep the old one."""
+        """Use a new configuration for all calls from now on; those under way keep the old one."""
         ...
 
 
 class Reloading:
-    """A file that is wrong changes nothing."""
+    """Reloads the configuration. A file with errors changes nothing."""
 
     def __init__(self, gateway: Configured, read: Callable[[], Config], log: Log) -> None:
         self._gateway, self._read, self._log = gateway, read, log
 
     def watch(self, path: Path) -> None:
-        """From now on, a change of the file changes the gateway."""
+        """Reload whenever the file changes."""
         self._watching = ConfigWatch(path, self.reload)
         self._watching.start()
 
@@ -44,7 +44,7 @@ class Reloading:
         level = self._log.level
         self._gateway.apply(config)
         latency = round(max(time.time() - written_at, 0.0) * 1_000, 1)
-        # Told by the more talkative of both levels: a change to a quiet log is the last thing it says.
+        # Logged at the more verbose of both levels: a change to a quiet log is the last thing it logs.
         self._log.level, quiet = min(level, self._log.level), self._log.level
         self._log.write("config_reloaded", {"changes": changes, "latency_ms": latency})
         self._log.level = quiet
