@@ -31,7 +31,7 @@ def inner_of(kind: Any) -> Any:
 
 
 def read_scalar(kind: Any, text: str, about: Option) -> tuple[Any, str]:
-    """Return a value of the type that a key has, and what is wrong with it."""
+    """Return a value of the key's type, or None and what is wrong with the text."""
     if kind is str:
         return text, ""
     text = text.strip()

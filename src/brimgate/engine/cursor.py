@@ -3,8 +3,7 @@
     base64url( kind · snapshot id (8) · expiry in minutes (4) · view id (0 or 4) · position (2 varints) · tag (16) )
 
 The tag is HMAC-SHA256 over these fields and over three that are not in the cursor: principal, upstream and tool.
-So a cursor fails when it is used by another user, for another tool or with another server, and is no longer for
-it. Every problem raises the same error.
+So a cursor fails for another user, tool or server, at no cost in length. Every problem raises the same error.
 """
 
 import hmac

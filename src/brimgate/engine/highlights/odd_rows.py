@@ -113,7 +113,7 @@ def _label(row: Row, names: list[tuple[str, Any]]) -> str:
 
 
 def _rare(count: int) -> int:
-    """Return how many rows count as rare among `count`: so many or fewer."""
+    """Return up to how many rows count as rare among `count`."""
     return max(2, count // 400)
 
 

@@ -69,7 +69,7 @@ class Frame:
         inner, _ = self.scope(view)
         head = inner.head(inner.root) if inner.is_json else b'"'
         policy = self.policy
-        # Whoever asks for one object by its path has already seen it in short.
+        # A caller that asks for one object by its path has already seen it in short.
         is_asked_for = view.scope in ("path", "walk", "chosen")
         of_object = policy.object_threshold if is_asked_for else policy.object_budget
         return {b"[": policy.list_threshold, b'"': policy.text_threshold}.get(head, of_object)
@@ -131,7 +131,7 @@ class Frame:
     ) -> Reply:
         inner, base = self.scope(view)
         is_object = inner.is_json and inner.head(inner.root) == b"{" and not view.search and not view.lines
-        # Whoever names fields of one object has already seen it in short.
+        # A caller that names fields of one object has already seen it in short.
         budget = budget or (self.policy.object_threshold if is_object else self.budget(view))
         limit = self.limit(view)
         if pages:

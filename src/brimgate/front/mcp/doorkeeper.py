@@ -126,7 +126,7 @@ class ClientConnection(HttpToolsProtocol):
         self.deadline = float("inf")
         self._body_deadline = float("inf")
         self._silent_bytes = 0
-        """Bytes since the last piece of a body, or since there is none."""
+        """Bytes received since the last piece of a body, or without any body."""
         self._is_in_head = True
         self._hangups: list[Hangup] = []
         self._unsent_bytes = 0

@@ -61,7 +61,10 @@ class Multiplexer(Generic[_T]):
         return b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":' + params + b"}"
 
     def route(self, line: Line) -> Iterator[Routed[_T]]:
-        """Yield whom a message of the upstream is for, and its text there. Yield nothing if that is unknown."""
+        """Yield the client that a message of the upstream is for, and its text there.
+
+        Yield nothing if that is unknown.
+        """
         message = rpc.read(line)
         if isinstance(message, list):
             for element in message:
