@@ -29,8 +29,8 @@ _STAMP: Final = (
 )
 ENTRY: Final = re.compile(rb"^(?:" + _STAMP + rb")", re.MULTILINE)
 
-# Each is matched at the beginning of a line. A repetition that another could continue is possessive: a line of white
-# space must not be tried from every place in it.
+# Each pattern is matched at the beginning of a line. Where another repetition could continue one, the first
+# is possessive: a line of white space must not be retried from every position in it.
 _JSON_LINE: Final = re.compile(rb'\{".*\}\r?\Z')
 _TRACE: Final = re.compile(
     rb"Traceback \(most recent call last\)|[ \t]++(?:at [\w.$<>]+\(|File \"[^\"]*\", line \d)"

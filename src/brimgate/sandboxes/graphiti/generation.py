@@ -1,4 +1,4 @@
-"""A whole graph out of a seed: the same rows for the same numbers, on every machine.
+"""Generate a whole graph from a seed: the same rows for the same numbers, on every machine.
 
 Rows are as the store has them: times in seconds since 1970, lists as words between spaces, attributes as JSON.
 """
