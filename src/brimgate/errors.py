@@ -1,20 +1,20 @@
-"""Everything Brimgate raises on purpose, split by who must act.
+"""Define every error that Brimgate raises on purpose, grouped by who must act.
 
 BrimgateError
-├── ClientError             the caller asked for something that cannot be: change the request
+├── ClientError             the caller asked for something impossible and must change the request
 │   ├── CursorError         invalid or expired cursor: run the tool again
 │   └── BadRequest          a parameter is wrong; the message says what is right
-├── InputError              what we were given to read cannot be read
+├── InputError              the input cannot be read
 │   └── JsonRefused         not strict JSON; treated as text wherever text will do
-├── UpstreamError           the server behind us cannot be started or reached, or has gone (kinds: back/http/connection.py)
-│   └── UpstreamTimeout     it was reached, and does not answer in the time it was given
+├── UpstreamError           the upstream cannot be started or reached, or has gone (kinds: http/connection.py)
+│   └── UpstreamTimeout     the upstream was reached but did not answer within the timeout
 └── OperatorError           configuration, keys, files: the operator must act
     └── ConfigError         a configuration file or variable; says which key, where, and what is right
 """
 
 
 class BrimgateError(Exception):
-    """Root of the tree."""
+    """Root of all errors that Brimgate raises."""
 
 
 class ClientError(BrimgateError):
@@ -22,7 +22,10 @@ class ClientError(BrimgateError):
 
 
 class CursorError(ClientError):
-    """One message for every reason, so that nothing can be learnt by trying."""
+    """An invalid or expired cursor.
+
+    Every reason has the same message, so that nobody can learn anything by trying.
+    """
 
     def __init__(self) -> None:
         super().__init__("invalid or expired cursor: run the tool again from the start")
@@ -37,19 +40,19 @@ class InputError(BrimgateError):
 
 
 class JsonRefused(InputError):
-    """Not strict JSON."""
+    """The input is not strict JSON."""
 
 
 class UpstreamError(BrimgateError):
-    """The server behind us cannot be reached."""
+    """The upstream cannot be reached."""
 
 
 class UpstreamTimeout(UpstreamError):
-    """It did not answer in time."""
+    """The upstream did not answer within the timeout."""
 
 
 class OperatorError(BrimgateError):
-    """Configuration, keys or files need the operator."""
+    """Configuration, keys or files need the operator's attention."""
 
 
 class ConfigError(OperatorError):

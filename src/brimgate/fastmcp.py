@@ -1,7 +1,7 @@
 """The same protection inside a FastMCP server: `mcp.add_middleware(BrimgateMiddleware())`.
 
-What a tool, resource or prompt gives is taken, as it would stand on the wire, through the relay's budget. Of several
-middlewares in one request (a server mounted on another) the outermost decides, and the others stand back.
+The answer of a tool, resource or prompt goes through the relay's budget in its form on the wire. Of several
+middlewares in one request (a server mounted on another) the outermost decides, and the others do nothing.
 """
 
 import json
@@ -48,7 +48,7 @@ except ImportError as error:
 __all__ = ["BrimgateMiddleware", "Config", "Override", "Policy", "Rules"]
 
 _UPSTREAM: Final = "fastmcp"
-"""What cursors are bound to: the name of a server may be drawn anew in every process."""
+"""What cursors are bound to: the name of a server may be random in every process."""
 _log: Final = logging.getLogger(__name__)
 _Context = MiddlewareContext[Any]
 _Next = CallNext[Any, Any]
@@ -56,7 +56,7 @@ _Sent = Callable[[Any], BaseModel]
 
 
 class BrimgateMiddleware(ToolInjectionMiddleware):
-    """Keeps what a FastMCP server answers within its budget. Add it first, so that it sees what goes out."""
+    """Keeps the answers of a FastMCP server within their budget. Add it first, so that it sees what goes out."""
 
     def __init__(
         self,
@@ -66,12 +66,12 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
         store: SnapshotStore | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`tools`: what holds for some tools only, by name; `*` stands for anything, the later match wins."""
+        """Create the middleware. `tools` has overrides by tool name; `*` stands for anything, the last match wins."""
         self.rules: Final = _make_rules(rules, dict(tools or {}))
         ttl = self.rules.ttl_seconds
         self._protection = Protection(Policy(), process_ring(), store or MemoryStore(), ttl)
         self._clock = clock
-        self._readers = CapacityLimiter(1)  # what is held has an index that grows as it is read
+        self._readers = CapacityLimiter(1)  # a held answer has an index that grows as it is read
         super().__init__([_ReadTool.calling(self._read, self.rules.read_tool)])
 
     # The list of tools
@@ -89,7 +89,7 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
         return [shown for tool in await self._decide(context, call_next) if (shown := self._listed(tool))]
 
     def _listed(self, tool: Tool) -> Tool | None:
-        """One entry; None if it is not shown."""
+        """Return one entry, or None to hide it."""
         rule = self.rules.of(tool.name)
         if tool.name == self.rules.read_tool:
             return tool
@@ -127,7 +127,7 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
             await self._raise_bounded(error, name, rule)
             raise
         if not isinstance(result, ToolResult) or isinstance(result, InputRequiredToolResult):
-            return result  # a task that was started, or a question to the client
+            return result  # a started task, or a question to the client
         sent = result.to_mcp_result()
         if not isinstance(sent, mt.CallToolResult):
             sent = mt.CallToolResult(content=result.content, structured_content=result.structured_content)
@@ -149,7 +149,7 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
     async def _answer(
         self, context: _Context, call_next: _Next, sent: _Sent, read: Callable[[bytes], Any]
     ) -> Any:
-        """A resource, prompt or task: rules go by the method, and what fails is a JSON-RPC error."""
+        """Bound a resource, prompt or task: rules go by the method, and a failure is a JSON-RPC error."""
         method = context.method or ""
         rule = self.rules.of(method)
         if _decider() is not None or not rule.enabled:
@@ -176,7 +176,7 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
     async def _bounded(
         self, sent: BaseModel, tool: str, rule: ToolRule, context: Context | None = None
     ) -> bytes | None:
-        """What is sent instead of an answer; None if it goes out as it is."""
+        """Return what is sent instead of an answer, or None if it goes out unchanged."""
         raw, schema = _wire(sent), b""
         if context and rule.output_schema != "drop" and rule.may_be_large(raw):
             promised = await context.fastmcp.get_tool(tool)
@@ -234,7 +234,7 @@ _deciding: Final = ContextVar[tuple[BrimgateMiddleware, object] | None]("brimgat
 
 
 def _decider() -> BrimgateMiddleware | None:
-    """Who has taken this request. What a tool asks of another server through a client is another request."""
+    """Return who handles this request. A tool's request to another server through a client is another request."""
     taken = _deciding.get()
     return taken[0] if taken is not None and taken[1] is fastmcp_request_ctx.get() else None
 
@@ -251,12 +251,12 @@ def _make_rules(given: Policy | Config | Rules | None, tools: Mapping[str, Overr
         return reduce(overridden, matching, ToolRule(policy))
 
     for override in tools.values():
-        overridden(ToolRule(policy), override)  # what cannot be is refused now, not at the first call
+        overridden(ToolRule(policy), override)  # refuse impossible overrides now, not at the first call
     return Rules(resolve, read_tool=policy.read_tool)
 
 
 def _principal() -> str:
-    """Who may read on: client, issuer and subject of the token, or whoever is at a server without one."""
+    """Return who may read on: client, issuer and subject of the token, or "local" for a server without one."""
     token = get_access_token()
     if token is None:
         return "local"

@@ -15,7 +15,7 @@ _POSIX: Final = os.name == "posix"
 
 
 def state_dir() -> Path:
-    """Where Brimgate keeps what must outlive a process; BRIMGATE_STATE_DIR overrides it."""
+    """Return the directory for state that must outlive a process. BRIMGATE_STATE_DIR overrides it."""
     chosen = os.environ.get("BRIMGATE_STATE_DIR")
     if chosen:
         return Path(chosen)
@@ -31,7 +31,7 @@ def state_dir() -> Path:
 
 
 def make_private_dir(path: Path) -> None:
-    """A folder of ours that only its owner can look into. What holds it may be anyone's and is left as it is."""
+    """Create a directory that only its owner can read. Leave the permissions of its parents as they are."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         if _POSIX:
@@ -43,7 +43,7 @@ def make_private_dir(path: Path) -> None:
 
 
 def write_private(path: Path, data: bytes) -> None:
-    """Put a file in place whole or not at all, readable by its owner only."""
+    """Write a file that only its owner can read. It appears complete or not at all."""
     draft = path.with_name(f".{path.name}.{os.getpid()}{DRAFT}")
     try:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
@@ -53,12 +53,12 @@ def write_private(path: Path, data: bytes) -> None:
     except OSError as error:
         raise OperatorError(f"{path.parent}: cannot be written: {error.strerror}") from None
     finally:
-        # Also when interrupted: a draft would count for nobody and stay for good.
+        # Also when interrupted: nobody would use the draft, and it would stay forever.
         draft.unlink(missing_ok=True)
 
 
 def create_private(path: Path, data: bytes) -> None:
-    """Like write_private, but what is already there stays: of two processes at once, one wins."""
+    """Write a file like `write_private`, but keep one that already exists. Of two processes at once, one wins."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.new")
     write_private(draft, data)
     try:
@@ -73,7 +73,10 @@ def create_private(path: Path, data: bytes) -> None:
 
 
 def append_private(path: Path, data: bytes) -> None:
-    """Add to a file of ours in one write, so that several processes can; it is made for its owner only."""
+    """Append to a private file in one write, so that several processes can.
+
+    Create it readable by its owner only.
+    """
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
         with os.fdopen(descriptor, "ab", buffering=0) as file:
@@ -83,7 +86,7 @@ def append_private(path: Path, data: bytes) -> None:
 
 
 def is_private(path: Path) -> bool:
-    """Whether nobody but the owner may read the file."""
+    """Return whether only the owner may read the file."""
     return not _POSIX or path.stat().st_mode & 0o077 == 0
 
 
@@ -93,7 +96,7 @@ STOP_SIGNALS: Final = tuple(
 
 
 class EarlySignals:
-    """Notes them from its making on: a server that was started already must not be left behind."""
+    """Records stop signals from its creation on, so that an upstream that was already started is not left behind."""
 
     def __init__(self) -> None:
         self.came = False

@@ -27,7 +27,10 @@ __all__ = [
 
 
 class RestMiddleware(ProtectedApp):
-    """Keeps what a REST API answers within its budget. Add it last, so that it stands outermost and sees what goes out."""
+    """Keeps the answers of a REST API within their budget.
+
+    Add it last, so that it is outermost and sees what goes out.
+    """
 
     def __init__(
         self,
@@ -43,8 +46,11 @@ class RestMiddleware(ProtectedApp):
         max_bytes: int = MAX_BYTES,
         report: Callable[[Decision], None] = log_decision,
     ) -> None:
-        """`endpoints`: what holds for some paths only; `*` is anything, `{name}` one segment, the later match wins.
-        `details`: where one item of a list is found, such as {"/listings": "/listings/{id}"}."""
+        """Create the middleware.
+
+        `endpoints` has overrides by path: `*` is anything, `{name}` one segment, the last match wins. `details` says
+        where one item of a list is found, such as {"/listings": "/listings/{id}"}.
+        """
         ttl = DEFAULT_TTL_SECONDS
         if isinstance(policy, Config):
             ttl = policy.context_protection.cursor_ttl_seconds
@@ -64,7 +70,7 @@ class RestMiddleware(ProtectedApp):
 def make_endpoint_rules(
     policy: Policy | Config | None, endpoints: Mapping[str, Override] | None = None
 ) -> Resolve:
-    """The rule for each path. What cannot be is refused now, not at the first request."""
+    """Return the rule for each path. Refuse impossible overrides now, not at the first request."""
     if isinstance(policy, Config):
         if endpoints:
             raise ValueError("a Config says what holds for each endpoint: pass it or endpoints, not both")
@@ -73,4 +79,4 @@ def make_endpoint_rules(
 
 
 BrimgateMiddleware = RestMiddleware
-"""What users add. The class has a name of its own, so that a traceback tells it from FastMCP's."""
+"""The name that users import. The class has its own name, so that a traceback tells it from FastMCP's."""

@@ -1,1 +1,1 @@
-"""Builds the running thing out of its parts: the only place, beside the commands, that wires rooms together."""
+"""Build a running gateway from its parts. Besides the commands, only this package wires rooms together."""

@@ -1,4 +1,4 @@
-"""A client of one server: greets it in the era it speaks, lists its tools, calls one. `brimgate call` is made of it."""
+"""A client of one server: does the handshake in its era, lists its tools, calls one. `brimgate call` uses it."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from brimgate.relay.protocol.versions import MODERN_VERSION
 _MAX_PAGES: Final = 1_000
 _MAX_LIST_BYTES: Final = 64 << 20
 _PARTING_SECONDS: Final = 0.2
-"""For the news that a call is wanted no more to reach its server, before the conversation ends."""
+"""Time for a cancellation to reach the server, before the conversation ends."""
 _OUR_WORDS: Final = (
     "the upstream ",
     "the connection to ",
@@ -27,7 +27,7 @@ _OUR_WORDS: Final = (
     "the answer of the upstream ",
     "cannot connect to ",
 )
-"""How a channel over HTTP begins an answer of its own, where it got none: it says so in JSON-RPC."""
+"""How a channel over HTTP begins its own JSON-RPC error, where it got no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class ListedTool:
 
     @property
     def schema(self) -> Any:
-        """Of its arguments: whatever the server says it is."""
+        """The schema of its arguments, whatever the server says it is."""
         return self.definition.get("inputSchema")
 
     @property
@@ -49,7 +49,7 @@ class ListedTool:
 
     @property
     def is_destructive(self) -> bool:
-        """Only if it says so: the protocol's own default would make every tool without annotations one."""
+        """Only if it says so: the protocol's own default would make every tool without annotations destructive."""
         given = self.definition.get("annotations")
         hints = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
         return hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True
@@ -57,11 +57,11 @@ class ListedTool:
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """What came of a call: the result as the server sent it, or why there is none."""
+    """The outcome of a call: the result as the server sent it, or why there is none."""
 
     result: bytes = b""
     error: bytes = b""
-    """The error of JSON-RPC as the server sent it."""
+    """The JSON-RPC error as the server sent it."""
     reason: str = ""
     code: int | None = None
 
@@ -85,7 +85,7 @@ OnProgress = Callable[[ProgressNote], None]
 
 
 class McpClient:
-    """One request at a time; whatever the server asks meanwhile is answered, so that nothing waits for us."""
+    """Sends one request at a time, and answers the server's requests meanwhile, so that nothing waits for us."""
 
     def __init__(
         self, name: str, connect: Connect, *, max_bytes: int, on_chatter: Callable[[str], None]
@@ -96,17 +96,17 @@ class McpClient:
         self._waiting: dict[bytes, asyncio.Future[Message]] = {}
         self._last_id = 0
         self._lost = ""
-        """Why it can be talked to no more."""
+        """Why the server can no longer be used."""
         self._meta: dict[str, Any] = {}
-        """What every request says about itself, in the newer era."""
+        """The `_meta` of every request in the newer era."""
         self._on_progress: OnProgress | None = None
         self._has_cancelled = False
         self._is_over = False
         self.awaited = "connection"
-        """What is waited for, for those who lose their patience."""
+        """What we wait for, for timeout messages."""
 
     async def open(self) -> None:
-        """Reach the server and greet it; UpstreamError if either fails."""
+        """Connect to the server and do the handshake. Raise UpstreamError if either fails."""
         self._channel = await self._connect(
             Listener(
                 on_line=self._heard,
@@ -129,7 +129,7 @@ class McpClient:
     # The handshake
 
     async def _greet(self) -> None:
-        """In the older era first, which most servers speak; what is refused there may be the newer one's."""
+        """Try the older era first, which most servers speak. A server that refuses it may speak the newer one."""
         told = await self._request("initialize", INITIALIZE)
         if not told.has_error:
             self._send({"method": "notifications/initialized"})
@@ -137,7 +137,7 @@ class McpClient:
             raise self._refusal("initialize", told)
 
     async def _discover(self) -> bool:
-        """Whether the server speaks the newer era, in which there is no handshake."""
+        """Return whether the server speaks the newer era, which has no handshake."""
         self._meta = MODERN_META
         told = await self._request("server/discover", {})
         if told.has_error:
@@ -153,7 +153,7 @@ class McpClient:
     # Tools
 
     async def tools(self) -> list[ListedTool]:
-        """All of them. A list that leads back to where it was ends there."""
+        """Return all tools. A list that leads back to an earlier page ends there."""
         found: dict[str, ListedTool] = {}
         cursors: set[str | None] = set()
         cursor: str | None = None
@@ -177,7 +177,7 @@ class McpClient:
         return list(found.values())
 
     async def call(self, tool: str, arguments: bytes, on_progress: OnProgress | None = None) -> CallOutcome:
-        """`arguments` is the text of a JSON object, which is sent as it is."""
+        """Call a tool. `arguments` is the text of a JSON object, which is sent unchanged."""
         self._on_progress = on_progress
         try:
             told = await self._request(
@@ -207,7 +207,7 @@ class McpClient:
     # Out
 
     async def _request(self, method: str, params: dict[str, Any], *, reports: bool = False) -> Message:
-        """The answer, be it an error; UpstreamError if there will be none."""
+        """Send a request and return the answer, even if it is an error. Raise UpstreamError if there will be none."""
         if self._lost:
             raise UpstreamError(self._lost)
         self._last_id += 1
@@ -239,7 +239,7 @@ class McpClient:
     # In
 
     def _heard(self, line: Line) -> None:
-        """Lines that are no messages are passed over: many a server logs to its standard output."""
+        """Read a line. Lines that are not messages are ignored: many servers log to their standard output."""
         messages = messages_in(line)
         if not messages and b'"jsonrpc"' in line and (key := rpc.guess_id(line)):
             self._settle(key, UpstreamError(f"the upstream {self.name} answered in broken JSON"))
@@ -253,7 +253,7 @@ class McpClient:
 
     def _answer(self, asked: Message) -> None:
         if self._channel is None or self._is_over or self._lost:
-            return  # one that asks without end would have every answer refused, and told of, by a closed pipe
+            return  # the closed pipe would refuse, and report, every answer to a server that keeps asking
         if asked.method == "ping":
             self._channel.send(rpc.answer(asked.key, b"{}"))
         else:
@@ -271,7 +271,10 @@ class McpClient:
             self._on_progress(progress)
 
     def _settle(self, key: bytes, answer: Message | UpstreamError) -> None:
-        """An error that names no request is that of the one that waits; answers that nobody waits for are dropped."""
+        """Settle a request.
+
+        An error without an id belongs to the one that waits; drop answers that nobody waits for.
+        """
         if key in (b"", b"null") and isinstance(answer, Message) and answer.has_error:
             key = next(iter(self._waiting), b"")
         waiting = next((self._waiting[one] for one in spellings(key) if one in self._waiting), None)
@@ -287,7 +290,7 @@ class McpClient:
         for key in list(self._waiting):
             self._settle(key, UpstreamError(reason))
 
-    # What to say
+    # Messages
 
     def _too_large(self) -> str:
         return f"the upstream {self.name} sent more than {self._max_bytes:,} bytes at once (max_result_bytes)"

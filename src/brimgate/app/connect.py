@@ -1,4 +1,4 @@
-"""How a conversation with a server is begun, whatever kind of server it is."""
+"""Begin a conversation with an upstream, whatever its kind."""
 
 import os
 from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def is_sse(one: Upstream) -> bool:
-    """Whether a server is spoken to in the way of 2024-11-05."""
+    """Return whether the server uses the transport of 2024-11-05."""
     # The last part, or the one before a name, as in our own `/sse/NAME`.
     last_parts = one.url.partition("?")[0].rstrip("/").split("/")[3:][-2:]
     return one.transport == "sse" or (one.transport == "auto" and "sse" in last_parts)
@@ -31,7 +31,10 @@ def connector(
     started: Process | UpstreamError | None = None,
     tickets: "ClaimTickets | None" = None,
 ) -> Connect:
-    """`started`: what came of starting its command already. `handover`: where a REST API leaves the lists it has begun."""
+    """Return how to connect.
+
+    `started` is the result of an early start. `tickets` is where a REST API leaves its live lists.
+    """
     if one.is_rest:
         return _to_api(name, one, tickets)
     if not one.url:
@@ -39,7 +42,7 @@ def connector(
         return StdioServer(name, command, max_line_bytes=max_bytes, started=started).connect
 
     async def reach(listener: Listener) -> Channel:
-        # Loaded for those who need it: most clients in front of an HTTP server speak HTTP themselves.
+        # Imported only where needed: most clients in front of an HTTP server speak HTTP themselves.
         if is_sse(one):
             from brimgate.back.mcp.legacy_sse import SseServer
 
@@ -54,7 +57,7 @@ def connector(
 def _to_api(name: str, one: Upstream, tickets: "ClaimTickets | None") -> Connect:
     from brimgate.back.rest.server import RestServer
 
-    open_api(one)  # what is wrong with its declaration is told now
+    open_api(one)  # reports errors in its declaration now
 
     async def reach(listener: Listener) -> Channel:
         api = open_api(one)
@@ -64,14 +67,14 @@ def _to_api(name: str, one: Upstream, tickets: "ClaimTickets | None") -> Connect
 
 
 def open_api(one: Upstream) -> "RestApi":
-    """The REST API behind us, with its credentials. OperatorError says what is missing."""
+    """Open the REST API behind us, with its credentials. OperatorError says what is missing."""
     from brimgate.back.rest.api import RestApi
 
     return RestApi(declared_api(one), base_url=one.base_url, variables={**os.environ, **one.env})
 
 
 def declared_api(one: Upstream) -> "Api":
-    """What a file, or the pack, declares of it. OperatorError says what is wrong with that."""
+    """Read the declaration from a file or the pack. OperatorError says what is wrong with it."""
     from brimgate.back.rest.declaration import read_api
     from brimgate.config.tree import MAX_BYTES
 

@@ -1,4 +1,4 @@
-"""A session and its upstream, which is started, lost and started again. Whoever the client is, this is behind it."""
+"""A session and its upstream, which is started, lost and restarted. Used for every kind of client."""
 
 import asyncio
 import time
@@ -84,21 +84,21 @@ class Link:
         """Set when an answer that was refused for its size has ended, or its server has gone."""
         self._upstream: Channel | None = None
         self._voice: object = None
-        """Whose lines are heard: not those of a server we have parted from."""
+        """Marks whose lines we read: not those of a server that we have left."""
         self._starting: list[ToUpstream] | None = None
-        """What waits for a server that is being started; None when none is."""
+        """What waits for a server that is being started; None if there is none."""
         self._revival = Revival()
         self.trouble = ""
         """Why there is no upstream, if there is none."""
         self._tasks = BackgroundTasks(on_idle)
         self._waits = BackgroundTasks(on_idle)
-        """For what is fetched before a call can be answered; nobody wants it when we end."""
+        """Fetches before a call can be answered; they are cancelled when we end."""
         self._is_ending = False
         self._patience: asyncio.TimerHandle | None = None
-        """With a server that was greeted and has not answered."""
+        """The timeout of a handshake."""
         self.was_up = False
         self.greeted: asyncio.Future[bytes] | None = None
-        """If somebody waits for the answer to the handshake that the session was primed with."""
+        """Set if somebody waits for the answer to the handshake that the session was primed with."""
 
     @property
     def is_up(self) -> bool:
@@ -106,11 +106,11 @@ class Link:
 
     @property
     def is_busy(self) -> bool:
-        """Whether something is still fetched or worked on for an answer."""
+        """Whether something is still being fetched or computed for an answer."""
         return bool(self._waits) or bool(self._tasks)
 
     async def start(self) -> None:
-        """Start the server, if it can be: else `trouble` says why, and a call tries again."""
+        """Start the server. If that fails, `trouble` says why, and the next call tries again."""
         self._starting = self._starting or []
         await self._restart(first=True)
 
@@ -136,19 +136,19 @@ class Link:
     def from_client(self, line: Line) -> None:
         try:
             self.do(self.session.from_client(line), line, self.session.fail)
-        except Exception as error:  # noqa: BLE001  # one message must not cost the session its life
+        except Exception as error:  # noqa: BLE001  # one message must not end the session
             self._log.write("internal_error", {"side": "client", "error": repr(error)[:200]}, "error")
             self.do(self.session.fail(line, "Brimgate failed on this message; its log says why"))
 
     def _from_upstream(self, line: Line) -> None:
         try:
             self.do(self.session.from_upstream(line), line, self.session.give_up_on)
-        except Exception as error:  # noqa: BLE001  # one message must not cost the session its life
+        except Exception as error:  # noqa: BLE001  # one message must not end the session
             self._log.write("internal_error", {"side": "upstream", "error": repr(error)[:200]}, "error")
             self.do(self.session.give_up_on(line, "Brimgate failed on this answer; its log says why"))
 
     def do(self, actions: list[Action], line: Line = b"", failing: _Failing = _nothing) -> None:
-        """`failing`: what to do for the line instead of work that fails, given what to say."""
+        """Carry out actions. `failing` returns what to do for the line if the work fails, given a message."""
         for action in actions:
             if isinstance(action, ToClient):
                 self._on_answer(action)
@@ -170,10 +170,10 @@ class Link:
             self._tasks.start(self._work_elsewhere(work, line, failing))
 
     async def _work_elsewhere(self, work: Work, line: Line, failing: _Failing) -> None:
-        """In a thread: others are served meanwhile. Whoever waits for it is answered, whatever becomes of it."""
+        """Do work in a thread, while others are served. Whoever waits for it gets an answer in any case."""
         try:
             self.do(await asyncio.get_running_loop().run_in_executor(None, work.run))
-        except Exception as error:  # noqa: BLE001  # one message must not cost the session its life
+        except Exception as error:  # noqa: BLE001  # one message must not end the session
             self._log.write("internal_error", {"side": "work", "error": repr(error)[:200]}, "error")
             self.do(failing(line, "Brimgate failed on this message; its log says why"))
 
@@ -183,7 +183,7 @@ class Link:
             self.do(wait.then(), line, failing)
         except (UpstreamError, ClientError) as error:
             self.do(wait.failed(str(error)))
-        except Exception as error:  # noqa: BLE001  # one message must not cost the session its life
+        except Exception as error:  # noqa: BLE001  # one message must not end the session
             self._log.write("internal_error", {"side": "wait", "error": repr(error)[:200]}, "error")
             self.do(failing(line, "Brimgate failed on this message; its log says why"))
 
@@ -214,7 +214,7 @@ class Link:
         self._on_pressure(pressed)
 
     def pause(self) -> None:
-        """The client does not keep up: its server waits, as it would without us."""
+        """Pause the server because the client does not keep up, as it would without us."""
         if self._upstream is not None:
             self._upstream.pause()
 
@@ -222,7 +222,7 @@ class Link:
         if self._upstream is not None:
             self._upstream.resume()
 
-    # The server's life
+    # Lifetime of the server
 
     async def _adopt(self) -> None:
         voice = self._voice = object()
@@ -241,7 +241,10 @@ class Link:
         self.was_up = True
 
     def part(self) -> bool:
-        """Leave the server, and hear no more of it: the next call starts another. False while it is being started."""
+        """Leave the server, and ignore it from now on: the next call starts another.
+
+        Return False while it is being started.
+        """
         if self._starting is not None:
             return False
         if self._upstream is None:
@@ -253,13 +256,13 @@ class Link:
 
     def _lost(self, upstream: Channel, reason: str) -> None:
         if self._upstream is not upstream:
-            return  # we have parted already
+            return  # we have already left it
         self._upstream = None
         self.room.set()
         self._unstuck.set()
         self._note_death(reason)
         if self._starting is not None:
-            self._starting.clear()  # these calls are answered below, and must not be run afterwards
+            self._starting.clear()  # these calls are answered below, and must not run afterwards
         self._fail_greeting()
         self.do(self.session.fail_pending(f"{reason}. The next call starts it again."))
         self._tasks.start(upstream.end(0.0))
@@ -276,7 +279,7 @@ class Link:
         self._log.write("upstream_lost", {"upstream": self._name, "reason": reason}, "error")
 
     def _revive_for(self, action: ToUpstream) -> None:
-        """Start the server again for a call; what asks for no answer is not worth it."""
+        """Restart the server for a call. A message that expects no answer is not worth it."""
         if not action.expects_answer or self._is_ending:
             return
         wait = self._revival.wait_seconds(time.monotonic())
@@ -288,7 +291,7 @@ class Link:
         self._tasks.start(self._restart())
 
     async def _unstick(self, upstream: Channel) -> None:
-        """It is in the middle of an answer that was refused: let it come to an end, or end it."""
+        """Wait for the end of a refused answer, or end the server."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._unstuck.wait(), _STUCK_SECONDS)
         if self._upstream is upstream and upstream.is_stuck:

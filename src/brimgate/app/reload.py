@@ -170,7 +170,7 @@ class Reload:
         self._gateway, self._read, self._log = gateway, read, log
 
     def watch(self, path: Path) -> None:
-        """From now on, a change of the file changes the gateway."""
+        """Reload whenever the file changes."""
         self._watch = ConfigWatch(path, self.reload)
         self._watch.start()
 
@@ -187,7 +187,7 @@ class Reload:
         level = self._log.level
         self._gateway.apply(config)
         latency = round(max(time.time() - written_at, 0.0) * 1_000, 1)
-        # Told by the more talkative of both levels: a change to a quiet log is the last thing it says.
+        # Logged at the more verbose of both levels: a change to a quiet log is the last thing it logs.
         self._log.level, quiet = min(level, self._log.level), self._log.level
         self._log.write("config_reloaded", {"changes": changes, "latency_ms": latency})
         self._log.level = quiet

@@ -80,7 +80,7 @@ class _Operations:
 
 
 def details_of(api: "Api", prefix: str) -> dict[str, str]:
-    """Where one item of a list is found: at the list's own path and its key, if there is a route like that."""
+    """Return where one item of a list is found: at the list's own path plus its key, if there is such a route."""
     routes = {route for tool in api.tools.values() for route in tool.routes}
     return {
         prefix + route: f"{quote(prefix)}{route}/{{{tool.paging.key}}}"

@@ -84,7 +84,7 @@ class HttpGateway:
     def _serve_apis(
         self, protection: "Callable[[], Protection]", budget: int | None
     ) -> "dict[str, ServedApi]":
-        """REST APIs as REST, each at the beginning of its paths."""
+        """Serve REST APIs as REST, by path prefix."""
         found = {name: one.api for name, one in self._upstreams.items() if one.api is not None}
         if not found:
             return {}
@@ -98,11 +98,11 @@ class HttpGateway:
 
     @property
     def api_paths(self) -> list[str]:
-        """Where REST APIs are served as REST."""
+        """The paths where REST APIs are served as REST."""
         return [quote(prefix) for prefix in self._apis]
 
     def apply(self, config: Config) -> None:
-        """A new configuration for all calls from now on; those under way keep the old one."""
+        """Use a new configuration for all calls from now on; those under way keep the old one."""
         self.config = config
         self._log.level = LEVELS[config.effective_log_level]
         self._router.origins = _origins(config)
@@ -117,7 +117,7 @@ class HttpGateway:
         await self._listening.open(self.config.server.host, self.config.server.port)
 
     async def run(self, on_reload: Callable[[], None]) -> None:
-        """Serve until we are told to stop; then let calls under way come to their end."""
+        """Serve until we are told to stop; then let calls under way finish."""
         loop = asyncio.get_running_loop()
         for name in ("SIGTERM", "SIGINT"):
             with suppress(NotImplementedError, RuntimeError):
@@ -133,7 +133,7 @@ class HttpGateway:
         await self._listening.close()
 
     def _stop(self, name: str) -> None:
-        """Whoever presses Ctrl-C again does not want to wait; supervisors may well repeat themselves."""
+        """Stop. A second Ctrl-C means that the user does not want to wait; supervisors may repeat a signal."""
         self._is_hurried = self._is_hurried or (name == "SIGINT" and self._stopping.is_set())
         self._stopping.set()
 
@@ -147,7 +147,7 @@ class HttpGateway:
         await self._wait_while(lambda: self._pending > 0, until)
         for upstream in self._upstreams.values():
             upstream.old_sse.end()
-        # What was answered last is still on its way.
+        # The last answers are still on their way.
         await asyncio.sleep(_FIRST_LOOK_SECONDS)
         await self._wait_while(lambda: self._listening.is_answering, until)
 

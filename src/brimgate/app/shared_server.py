@@ -50,9 +50,12 @@ class SharedServer:
         one_at_a_time: bool,
         on_end: Callable[[], None],
     ) -> None:
-        """`one_at_a_time`: what the server says of no call in particular, such as its logs, then belongs to one."""
+        """Create it.
+
+        With `one_at_a_time`, a message of no particular call, such as a log, belongs to the current one.
+        """
         self._name, self._log, self._catalog = name, log, catalog
-        # The first message decides the era of a server that speaks both, so it is ours.
+        # The first message decides the era of a server that speaks both, so we send it.
         session.prime(_DISCOVER)
         self.link = Link(
             name, connect, session, log, max_bytes=max_bytes, on_answer=self._deliver, on_end=on_end
@@ -66,10 +69,10 @@ class SharedServer:
         self._unlisted: set[str] = set()
         """Tools that were called and are in no list."""
         self._is_spoilt = False
-        """A call that was called off may still be talking."""
+        """A cancelled call may still send messages."""
 
     async def is_modern(self) -> bool:
-        """Start it, and ask. UpstreamError if it cannot be started."""
+        """Start the server and ask for its era. Raise UpstreamError if it cannot be started."""
         self.link.greeted = asyncio.get_running_loop().create_future()
         await self.link.start()
         if not self.link.is_up:
@@ -77,7 +80,7 @@ class SharedServer:
         try:
             return speaks_modern(await asyncio.wait_for(asyncio.shield(self.link.greeted), _PROBE_SECONDS))
         except (TimeoutError, UpstreamError):
-            # It does not answer, or died of it: a server of the older era that knows no better.
+            # It does not answer, or died of it: a server of the older era.
             return False
 
     @property
@@ -106,7 +109,7 @@ class SharedServer:
         elif cancelled:
             self.link.from_client(cancelled)
             if self._one_at_a_time:
-                # It may go on for a while, and what it says then must not pass for the next call's.
+                # It may continue for a while, and its messages must not be taken for the next call's.
                 self._is_spoilt = not self.link.part()
         self._next(number)
 
@@ -143,10 +146,13 @@ class SharedServer:
         if self._unroutable in (1, 100, 10_000):
             self._log.write("unroutable", {"upstream": self._name, "messages": self._unroutable}, "warning")
 
-    # What is repeated in headers
+    # Arguments repeated in headers
 
     async def param_headers(self, tool: str, meta: dict[str, Any]) -> ParamHeaders:
-        """Of a tool; asked for if it was not listed yet. A list that fails checks nothing: the call must go on."""
+        """Return the header parameters of a tool.
+
+        If it is unknown, list the tools first. If that fails, the call goes on unchecked.
+        """
         known = self._catalog.param_headers
         if tool not in known and tool not in self._unlisted and tool != self.link.session.rules.read_tool:
             try:
@@ -158,7 +164,7 @@ class SharedServer:
         return known.get(tool, ())
 
     def _note_unlisted(self, tool: str) -> None:
-        """It is not asked for again; but anyone can make up names."""
+        """Remember that a tool is not listed, so that we do not ask again. Bounded, because anyone can invent names."""
         if len(self._unlisted) >= _MAX_UNLISTED:
             self._unlisted.clear()
         if len(tool) <= _MAX_NAME_CHARS:

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from brimgate.hold.live_lists import ClaimTickets
 
 _IDLE_GRACE_SECONDS: Final = 1.0
-"""For a server to end by itself. Clients give us about two seconds before they get rough."""
+"""Time for a server to end by itself. Clients give us about two seconds before they kill us."""
 _BUSY_GRACE_SECONDS: Final = 30.0
-"""For answers under way when a client has closed its side but still reads."""
+"""Time for answers under way when a client has closed its side but still reads."""
 _MAX_BACKLOG_BYTES: Final = 64 << 20
-"""What may wait for a client that does not read, before we stop listening to it too."""
+"""What may wait for a client that does not read, before we stop reading from it too."""
 
 
 class StdioGateway:
@@ -41,7 +41,7 @@ class StdioGateway:
         budget: int | None = None,
         tickets: "ClaimTickets | None" = None,
     ) -> None:
-        """`handover`: where a REST API behind us leaves the lists it has begun."""
+        """Create the gateway. `tickets` is where a REST API behind us leaves its live lists."""
         self._name, self._log = name, log
         self._budget = budget
         self.config = config
@@ -73,11 +73,11 @@ class StdioGateway:
         self._upstream_is_full = False
 
     def _rules(self, config: Config) -> Rules:
-        # The client knows our tool by the name it had when it asked: a new one needs a restart.
+        # The client knows our tool by the name it had when it asked: a new name needs a restart.
         return make_rules(replace(config, read_tool=self._read_tool), self._name, self._budget)
 
     def apply(self, config: Config) -> None:
-        """A new configuration for all calls from now on; those under way keep the old one."""
+        """Use a new configuration for all calls from now on; those under way keep the old one."""
         self.config = config
         self._link.session.rules = self._rules(config)
         self._log.level = LEVELS[config.effective_log_level]
@@ -103,7 +103,7 @@ class StdioGateway:
         gone = asyncio.create_task(self._client.gone.wait())
         silent = asyncio.create_task(self._client.silent.wait())
         await asyncio.wait({stopping, gone, silent}, return_when=asyncio.FIRST_COMPLETED)
-        # The client may have said all it has to say, and still be listening for answers.
+        # The client may have sent everything and still be waiting for answers.
         until = time.monotonic() + _BUSY_GRACE_SECONDS
         while self._owes_answers and not stopping.done() and not gone.done() and time.monotonic() < until:
             self._answered.clear()
@@ -145,7 +145,7 @@ class StdioGateway:
         self._client.port.send(failure(guess_id(beginning), PARSE_ERROR, text))
 
     def _client_pressure(self, pressed: bool) -> None:
-        """A client that does not keep up is not sent more: its server waits as it would without us."""
+        """Pause the server while the client does not keep up, as it would without us."""
         if pressed:
             self._link.pause()
         else:
@@ -160,6 +160,6 @@ class StdioGateway:
             self._listen_again()
 
     def _listen_again(self) -> None:
-        """To the client, if there is room for what it sends and for what it is answered."""
+        """Read from the client again, if there is room for its messages and for its answers."""
         if not self._upstream_is_full and self._client.port.writer.pending_bytes <= _MAX_BACKLOG_BYTES:
             self._client.port.reader.resume()

@@ -1,4 +1,4 @@
-"""One server behind `brimgate serve`: how it is reached, and who talks to it."""
+"""One upstream behind `brimgate serve`: how it is reached, and who talks to it."""
 
 import asyncio
 import time
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from brimgate.hold.protection import Protection
 
 _VERDICT_SECONDS: Final = 300.0
-"""How long a server that speaks the older era only is not asked again."""
+"""How long a server that speaks only the older era is not asked again."""
 _REACH_SECONDS: Final = 2.0
 
 
 class Slots:
-    """How many conversations there may be at once, or servers for them."""
+    """Limits how many conversations, or servers for them, there are at once."""
 
     def __init__(self, most: Callable[[], int]) -> None:
         self._most = most
@@ -68,7 +68,7 @@ class ServedUpstream:
         budget: int | None,
         messages_path: str,
     ) -> None:
-        """`slots`: for processes; `rooms`: for sessions. Both are shared with all others that are served."""
+        """Create it. `slots` are for processes, `rooms` for sessions. All served upstreams share them."""
         self.name = name
         self._rooms = rooms
         self._config, self._log, self._slots, self._budget = config, log, slots, budget
@@ -84,10 +84,10 @@ class ServedUpstream:
         self._catalogs: dict[str, Catalog] = {}
         self._shared: dict[tuple[str, bool], SharedServer] = {}
         self._probing: set[SharedServer] = set()
-        """Those whose era is not known yet."""
+        """Servers whose era is not known yet."""
         self._sharing: dict[tuple[str, bool], asyncio.Lock] = {}
         self._older_until = float("inf") if self._one.url else 0.0
-        """Until when it is known to speak the older era only; a server behind SSE always does."""
+        """Until when it is known to speak only the older era; a server behind SSE always does."""
         self._needs_process = bool(self._one.command)
         self._shared_trouble = ""
         self._old_was_told = False
@@ -121,7 +121,7 @@ class ServedUpstream:
     # Configuration
 
     def _make_rules(self, config: Config) -> Rules:
-        # Clients know our tool by the name it had when they asked: a new one needs a restart.
+        # Clients know our tool by the name it had when they asked: a new name needs a restart.
         return make_rules(replace(config, read_tool=self._read_tool), self.name, self._budget)
 
     def apply(self, config: Config) -> None:
@@ -153,7 +153,7 @@ class ServedUpstream:
         return session
 
     def _converse(self, on_answer: Callable[[ToClient], None], principal: str) -> Link:
-        """A conversation with a server of its own."""
+        """Begin a conversation with a server of its own."""
         if not self._rooms.take():
             raise too_many("no more sessions can be opened now (max_sessions)", b"")
         if self._needs_process and not self._slots.take():
@@ -175,7 +175,10 @@ class ServedUpstream:
         self._rooms.give_back()
 
     async def _share(self, principal: str, logs: bool) -> SharedServer | None:
-        """The server that a principal's single exchanges share; those that ask for logs have one of their own."""
+        """Return the server that a principal's single exchanges share.
+
+        Those that ask for logs have one of their own.
+        """
         shared = self._shared.get((principal, logs))
         if shared is not None:
             return shared
@@ -226,7 +229,7 @@ class ServedUpstream:
             what = "HTTP+SSE is deprecated since 2025-03-26: let the client use /mcp"
             self._log.write("deprecated_transport", {"upstream": self.name, "hint": what}, "warning")
 
-    # Life
+    # Lifetime
 
     @property
     def active(self) -> int:
@@ -242,7 +245,7 @@ class ServedUpstream:
         return self.sessions.pending + self.singles.pending + through + self.old_sse.pending
 
     async def health(self) -> dict[str, Any]:
-        """Whether it can be reached; of a command, whether it could be when it was last started."""
+        """Run the health check: whether it can be reached; for a command, whether its last start worked."""
         reached = self._http or self.api
         if reached is None:
             trouble = self.sessions.trouble or self._shared_trouble

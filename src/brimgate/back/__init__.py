@@ -1,1 +1,1 @@
-"""What we talk to: the servers behind us."""
+"""The side that talks to upstreams."""

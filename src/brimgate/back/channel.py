@@ -1,4 +1,4 @@
-"""What every kind of server looks like to those who talk to it: messages out, messages in, and an end."""
+"""The interface of every kind of upstream: messages out, messages in, and an end. Also the delay before a restart."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -8,49 +8,49 @@ Line = bytes | bytearray
 
 
 class Channel(Protocol):
-    """A server that was reached and takes messages, one by one."""
+    """An upstream that was reached and takes messages, one by one."""
 
     @property
     def is_stuck(self) -> bool:
-        """Inside an answer that was refused for its size: nothing behind it can be heard."""
+        """Whether it is inside an answer that was refused for its size: nothing after it can be read."""
         ...
 
     def send(self, line: Line) -> None: ...
 
     def pause(self) -> None:
-        """Whoever we speak for does not keep up: hear no more until `resume`."""
+        """Stop reading until `resume`: the client does not keep up."""
         ...
 
     def resume(self) -> None: ...
 
     async def end(self, grace_seconds: float) -> None:
-        """Part from it, and leave nothing behind. It may take the grace to end by itself."""
+        """Disconnect, and leave nothing behind. The upstream has `grace_seconds` to end by itself."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Who is told what a channel has to say."""
+    """The callbacks for what a channel has to say."""
 
     on_line: Callable[[Line], None]
     on_too_long: Callable[[bytes], None]
-    """With the beginning of a message that went over the cap."""
+    """Gets the beginning of a message that exceeded the limit."""
     on_lost: Callable[[Channel, str], None]
-    """Once, with the reason, when it can be talked to no more."""
+    """Called once, with the reason, when the channel can no longer be used."""
     on_pressure: Callable[[bool], None]
-    """True when it does not keep up with what it is sent, False when it does again."""
+    """Gets True when the upstream does not keep up with what it is sent, False when it does again."""
     on_chatter: Callable[[str], None]
-    """A line that is for the log, such as a process writes to stderr."""
+    """Gets a line for the log, such as a process writes to stderr."""
     on_unstuck: Callable[[], None] = lambda: None
     """When an answer that was refused for its size has come to its end."""
 
 
 Connect = Callable[[Listener], Awaitable[Channel]]
-"""Starts or reaches a server; UpstreamError if it cannot be."""
+"""Starts or connects to an upstream. Raises UpstreamError if that fails."""
 
 
 _STEADY_SECONDS: Final = 10.0
-"""One that ran so long counts as healthy: its next death is the first again."""
+"""An upstream that ran this long counts as healthy: its next death is the first again."""
 _FIRST_WAIT_SECONDS: Final = 0.5
 _LONGEST_WAIT_SECONDS: Final = 30.0
 
@@ -58,7 +58,7 @@ _LONGEST_WAIT_SECONDS: Final = 30.0
 @dataclass(slots=True)
 class Revival:
     deaths: int = 0
-    """In a row, each soon after its start."""
+    """The number of deaths in a row, each soon after the start."""
     not_before: float = 0.0
     _started: float = 0.0
 

@@ -1,4 +1,4 @@
-"""Starting a server as a process of its own, and ending it with everything it started."""
+"""Start a server as a process of its own, and end it with everything it started."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ class Command:
 
     arguments: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=lambda: {})
-    """On top of our own environment."""
+    """Added to our own environment."""
     cwd: str | None = None
 
 
@@ -32,11 +32,14 @@ Process = subprocess.Popen[bytes]
 
 
 def spawn(command: Command) -> Process:
-    """The process, with pipes to all three streams and a group of its own; UpstreamError if there is none."""
+    """Start the process, with pipes to all three streams and its own process group.
+
+    Raise UpstreamError if that fails.
+    """
     environment = {**os.environ, **command.env}
     arguments = resolve(command.arguments, environment.get("PATH"))
     try:
-        process = subprocess.Popen(  # noqa: S603  # what the user put behind `--`
+        process = subprocess.Popen(  # noqa: S603  # what the user put after `--`
             arguments,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -54,7 +57,7 @@ def spawn(command: Command) -> Process:
 
 
 def _widen(pipe: IO[bytes] | None) -> None:
-    """Linux pipes hold 64 KiB unless asked: a large answer would come in twenty times as many pieces."""
+    """Enlarge a pipe. Linux pipes hold 64 KiB by default: a large answer would come in twenty times as many pieces."""
     if sys.platform == "linux" and pipe is not None:
         import fcntl
 
@@ -65,7 +68,7 @@ def _widen(pipe: IO[bytes] | None) -> None:
 def resolve(
     arguments: Sequence[str], path: str | None, *, windows: bool = sys.platform == "win32"
 ) -> list[str]:
-    """On Windows a bare name may stand for `npx.cmd`, which only a search by extension finds."""
+    """Resolve the program. On Windows a bare name may stand for `npx.cmd`, which only a search by extension finds."""
     if not windows:
         return list(arguments)
     found = shutil.which(arguments[0], path=path)
@@ -84,9 +87,9 @@ def _why_not(command: Command, error: OSError) -> str:
 
 
 def end_group(process: Process, *, forcibly: bool) -> None:
-    """Ask the whole group to end, or end it. Children that outlived their parent are in it too."""
+    """Ask the whole group to end, or kill it. Children that outlived their parent are in it too."""
     if sys.platform == "win32":
-        # A console process cannot be asked from outside its console: its tree is ended at once.
+        # A console process cannot be asked from outside its console: its tree is killed at once.
         subprocess.run(  # noqa: S603
             ["taskkill", "/T", "/F", "/PID", str(process.pid)],  # noqa: S607
             stdin=subprocess.DEVNULL,
@@ -99,8 +102,11 @@ def end_group(process: Process, *, forcibly: bool) -> None:
 
 
 def when_ended(process: Process, callback: Callable[[], None]) -> None:
-    """Called on this loop once the process has ended. Where the system cannot tell a loop, a thread waits for it."""
-    import asyncio  # later than the start of the server, which need not wait for it
+    """Call `callback` on this loop once the process has ended.
+
+    Where the system cannot notify a loop, a thread waits.
+    """
+    import asyncio  # after the start of the server, which need not wait for it
 
     loop = asyncio.get_running_loop()
     try:

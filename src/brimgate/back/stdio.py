@@ -1,4 +1,4 @@
-"""A server on the other end of three pipes."""
+"""An upstream behind three pipes: stdin, stdout and stderr."""
 
 import asyncio
 import time
@@ -13,7 +13,7 @@ from brimgate.wire.pipes import LinePort, read_pipe
 
 
 class Allowance:
-    """So many units at once, refilled so many a second."""
+    """A token bucket: `burst` units at once, refilled at `per_second`."""
 
     def __init__(self, burst: float, per_second: float, now: float) -> None:
         self._burst, self._per_second = burst, per_second
@@ -36,7 +36,7 @@ _SETTLING_SECONDS: Final = 0.3
 
 
 class StdioUpstream:
-    """Hands over whole lines; says once when the process can be talked to no more, and why."""
+    """Passes on whole lines. Reports once when the process can no longer be used, and why."""
 
     def __init__(self, name: str, process: Process, listener: Listener, *, max_line_bytes: int) -> None:
         self._name = name
@@ -84,7 +84,7 @@ class StdioUpstream:
             self._stdin_closed()
 
     def _stdin_closed(self) -> None:
-        """It may just be ending. If it goes on without a voice or an ear, it is of no use any more."""
+        """Handle a closed pipe. It may just be ending; if it lives on without input or output, it is useless."""
         if not self._ending and not self._exited.done():
             asyncio.get_running_loop().call_later(_SETTLING_SECONDS, self._give_up_living)
 
@@ -97,7 +97,10 @@ class StdioUpstream:
         self._hear_out(-1)
 
     def _hear_out(self, heard: int) -> None:
-        """What it wrote last is still in the pipe. A child of its own may keep that open, and silent, for ever."""
+        """Read the last output still in the pipe.
+
+        A child of the process may keep the pipe open, and silent, forever.
+        """
         if self._is_heard_out:
             self._lost()
         elif self._port.received_bytes != heard or self._port.reader.is_paused:
@@ -121,13 +124,13 @@ class StdioUpstream:
         return f"the upstream {self._name} {how}{said}"
 
     async def end(self, grace_seconds: float) -> None:
-        """Close its input; if it does not end by itself, ask it to; then make it."""
+        """Close its input. If it does not end by itself, ask it to, then kill it."""
         self._ending = True
         self._port.writer.close()
         if not await self._ends_within(grace_seconds):
             end_group(self._process, forcibly=False)
             await self._ends_within(_KILL_AFTER_SECONDS)
-        # Also when the process itself has gone: what it started may not have.
+        # Also when the process itself is gone: what it started may not be.
         end_group(self._process, forcibly=True)
         await self._ends_within(_KILL_AFTER_SECONDS)
         self._is_lost = True
@@ -143,7 +146,7 @@ class StdioUpstream:
 
 
 class StdioServer:
-    """Starts a command as often as it is asked to."""
+    """Starts a command, as often as it is asked to."""
 
     def __init__(
         self,
@@ -153,7 +156,7 @@ class StdioServer:
         max_line_bytes: int,
         started: Process | UpstreamError | None = None,
     ) -> None:
-        """`started`: what came of starting it already, for the first time."""
+        """Create it. `started` is the result of a first start that was already made."""
         self._name, self._command, self._max_line_bytes = name, command, max_line_bytes
         self._started = started
 
@@ -169,7 +172,7 @@ class StdioServer:
 
 
 class Grumbling:
-    """What a server says on stderr: passed on line by line, but not faster than anyone can read."""
+    """Passes on what a server writes to stderr, line by line, but not faster than anyone can read."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._pass_on = say

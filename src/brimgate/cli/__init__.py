@@ -1,4 +1,4 @@
-"""The command line: one module per command. stdout is data, stderr is talk."""
+"""The command line: one module per command. stdout is for data, stderr for messages."""
 
 from typing import TYPE_CHECKING, TypeAlias
 

@@ -1,4 +1,4 @@
-"""`brimgate call`: one tool of an MCP server, called from a shell."""
+"""`brimgate call`: call one tool of an MCP server from a shell."""
 
 import argparse
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from brimgate.packs.pack import Pack
 
 _PRESENTING: Final = "brimgate.cli.calls.answer_text"
-"""Half of all we load, and not needed before there is an answer."""
+"""Half of all our modules, and not needed before there is an answer."""
 _MAX_REASON: Final = 2_000
 _MAX_SHOWN: Final = 500
 
@@ -115,7 +115,7 @@ class _Call:
     """The arguments as they are sent."""
     pack: "Pack | None" = None
     outcome: "CallOutcome | None" = None
-    """None if it was only looked at."""
+    """None for a dry run."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -136,7 +136,7 @@ def run(options: argparse.Namespace) -> int:
         if options.budget is not None:
             from brimgate.cli.engine_options import make_policy
 
-            make_policy(options)  # one that cannot be is refused before anything is called
+            make_policy(options)  # refuse an impossible budget before anything is called
 
     async def talk(caller: "McpClient", patience: "Patience") -> _Call:
         return await _call(caller, patience, target, tool, words, options)
@@ -183,7 +183,7 @@ async def _call(
     text = encode(arguments)
     if options.dry_run:
         return _Call(name, arguments, text)
-    # Who wants an answer in other words still wants to be asked.
+    # Without a pack's formatter the caller still needs the pack's warning.
     guard = recognised(tools) if options.pack == NO_PACK else pack
     if is_destructive(tool, guard) and not options.force:
         raise BadRequest(_refusal(name, text))
@@ -234,7 +234,7 @@ def _show(call: _Call, target: Target, options: argparse.Namespace) -> int:
 
 
 def _policy(tool: str, target: Target, options: argparse.Namespace, pack: "Pack | None" = None) -> "Policy":
-    """By the rules of the configuration and of the pack; what leads on is a command here."""
+    """Return the policy by the rules of the configuration and the pack. Here, reading on takes a command."""
     from brimgate.cli.output import READ_COMMAND
     from brimgate.config.rule_reader import make_rules
 

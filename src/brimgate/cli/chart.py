@@ -1,4 +1,4 @@
-"""Savings as a picture: for each operation three bars, pretty JSON, minified JSON, and what is shown."""
+"""Draw savings: three bars per operation for pretty JSON, minified JSON, and the shown text."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -17,7 +17,7 @@ _MISSED: Final = "#b3402a"
 
 
 def chart(summaries: Sequence[Summary]) -> str:
-    """An SVG that stands alone."""
+    """Return a standalone SVG."""
     height = _TOP + _ROW * len(summaries) + 10
     most = max((one.tokens.pretty for one in summaries), default=1) or 1
     rows = [_row(one, _TOP + _ROW * index, most) for index, one in enumerate(summaries)]

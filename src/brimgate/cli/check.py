@@ -1,4 +1,4 @@
-"""`brimgate check`: is this configuration right, and what does it amount to?"""
+"""`brimgate check`: check a configuration, and show what is in force."""
 
 import argparse
 import os
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check_apis(config: Config) -> None:
-    """What is declared must be right. What only the environment can tell may be different where it runs: it is said."""
+    """Check declared APIs. What depends on the environment may differ where it runs, so it is only reported."""
     for name, one in config.upstreams.items():
         if not one.is_rest:
             continue

@@ -1,4 +1,4 @@
-"""`brimgate completion`: what a shell asks when somebody presses the tab key."""
+"""`brimgate completion`: complete words when somebody presses the tab key in a shell."""
 
 import argparse
 import os
@@ -20,7 +20,7 @@ _EXAMPLE: Final = """example:
   eval "$(brimgate completion zsh)"         # in ~/.zshrc
   brimgate completion fish | source         # in ~/.config/fish/config.fish
 """
-# Bash ends a word at = and : as well, and puts in what we say in place of the rest only.
+# Bash also ends a word at = and :, and replaces only the rest with our answer.
 _BASH: Final = """_brimgate() {
   local line="${COMP_LINE:0:COMP_POINT}" word begin found
   word="${line##* }"
@@ -45,7 +45,7 @@ _FISH: Final = """complete -c brimgate -a '(brimgate completion --line (commandl
 SCRIPTS: Final = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 _CALLING: Final = ("call", "tools")
 _PLAIN_WORD: Final = re.compile(r"(?!-)[^\s|&;()<>$`\\\"'*?\[\]#~!{}^]+")
-"""What a shell takes as it is. The names are the server's, and a shell puts them into the line of whoever presses tab."""
+"""Words that a shell takes literally. The server chooses the names, and a shell inserts them into the user's line."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -76,7 +76,7 @@ def _shell() -> str:
 
 
 def candidates(line: str) -> list[str]:
-    """What the last word of a line may become."""
+    """Return what the last word of a line may become."""
     words = _words(line)
     if "--" in words[:-1]:
         return []  # the command of a server, with words of its own
@@ -85,7 +85,7 @@ def candidates(line: str) -> list[str]:
 
 
 def _words(line: str) -> list[str]:
-    """As a shell would split it; the last one is being written, and may be empty."""
+    """Split like a shell. The last word is still being written and may be empty."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars=False)
     lexer.whitespace_split, lexer.commenters = True, ""
     words: list[str] = []
@@ -129,7 +129,7 @@ def _values(action: argparse.Action, before: Sequence[str]) -> list[str]:
 
 
 def _plain(words: Sequence[str], options: dict[str, argparse.Action]) -> list[str]:
-    """The words that are neither options nor their values."""
+    """Return the words that are neither options nor their values."""
     plain: list[str] = []
     is_value = False
     for word in words:

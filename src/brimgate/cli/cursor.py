@@ -1,4 +1,4 @@
-"""`brimgate cursor`: what a cursor says, for debugging."""
+"""`brimgate cursor`: decode a cursor, for debugging."""
 
 import argparse
 import time
@@ -47,11 +47,11 @@ def _moment(minute: int) -> str:
     try:
         return datetime.fromtimestamp(minute * 60, UTC).isoformat().replace("+00:00", "Z")
     except (OverflowError, ValueError, OSError):
-        return "beyond the calendar"  # a forged one: nothing we seal lives that long
+        return "beyond the calendar"  # a forged one: nothing that we seal lives that long
 
 
 def _state(text: str, cursor: Cursor) -> str:
-    """Whether `brimgate read` would take it here."""
+    """Return whether `brimgate read` would accept it here."""
     now_minute = int(time.time() // 60)
     if cursor.expires_minute < now_minute:
         return "expired"

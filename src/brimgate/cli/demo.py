@@ -1,4 +1,4 @@
-"""`brimgate demo`: a tour. A server with large answers is called directly, through `brimgate run` and from a shell."""
+"""`brimgate demo`: a tour. It calls a server with large answers directly, through `brimgate run` and from a shell."""
 
 import argparse
 import json
@@ -54,7 +54,7 @@ _SHELL: Final = ("call", "search_nodes", "nightly backup", "max_nodes=8", "--pac
 _WINDOW_TOKENS: Final = 200_000
 _PLACED: Final = re.compile(r"item (\d+): ")
 _RARE: Final = re.compile(r"item \d+: .*\(1 of [\d,]+\)")
-"""A line on what stands out: a value that nothing else has."""
+"""A line about what stands out: a value that nothing else has."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _show_all(stage: Stage) -> bool:
-    """Whether all was there in the end."""
+    """Return whether everything was there in the end."""
     with TemporaryDirectory(prefix="brimgate-demo-") as state:
         environment = _environment(state)
         with connect(_GRAPH, environment) as direct, connect(_behind(_GRAPH), environment) as gated:
@@ -178,7 +178,7 @@ def _find_the_odd_one(stage: Stage, gated: Client, first: DemoAnswer, whole: Dem
 
 
 def _odd_one(remarks: list[str]) -> str:
-    """A value that nothing else has, else the last of what stands out; empty if nothing does."""
+    """Return a value that nothing else has, else the last of what stands out; empty if nothing does."""
     placed = [line for line in remarks if _PLACED.match(line)]
     return next((line for line in placed if _RARE.match(line)), placed[-1] if placed else "")
 
@@ -234,7 +234,7 @@ def _compare_all(stage: Stage, environment: dict[str, str], whole: DemoAnswer, w
 
 
 def _compare(stage: Stage, tool: str, whole: DemoAnswer, walked: FinishedWalk) -> bool:
-    """A line of the table: what is paid without us, with us at first, and with us for everything."""
+    """Write a line of the table: the cost without us, with us at first, and with us for everything."""
     before, first, count = whole.tokens, walked.tokens[0], len(walked.tokens)
     is_same = walked.gives(whole.texts[0].encode())
     stage.row(
@@ -253,7 +253,7 @@ def _show_how(stage: Stage) -> None:
 
 
 def _environment(state: str) -> dict[str, str]:
-    """The tour is the same for everybody, and leaves nothing behind."""
+    """Return an environment that makes the tour the same for everybody, and leaves nothing behind."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("BRIMGATE_")}
     return own | {"BRIMGATE_STATE_DIR": state}
 
@@ -267,12 +267,12 @@ def _as_call(tool: str, arguments: Json) -> str:
 
 
 def _tokens(count: int) -> str:
-    """Not to be broken between the number and the word."""
+    """Write a number of tokens with a non-breaking space."""
     return f"{count:,}\u00a0tokens"
 
 
 def _saved(before: int, after: int) -> str:
-    """Rounded down: all of it is never saved."""
+    """Round down: never claim that everything is saved."""
     return f"{max(before - after, 0) * 100 // before}%"
 
 
@@ -289,7 +289,7 @@ def _beside(name: str) -> Path:
 
 
 def _shown(name: str) -> str:
-    """How a command of ours can be given in this shell: its name if that finds it, else its path."""
+    """Return our command for this shell: its name if that is found, else its path."""
     found, beside = shutil.which(name), _beside(name)
     if not beside.exists() or (found and Path(found) == beside):
         return name
@@ -298,13 +298,13 @@ def _shown(name: str) -> str:
 
 
 def _entry_command() -> str:
-    """With the path, where the command is not found by its name."""
+    """Return the command, with its path if its name is not found."""
     beside = _beside("brimgate")
     return "brimgate" if shutil.which("brimgate") or not beside.exists() else str(beside)
 
 
 def _snippet(entry: dict[str, Any]) -> str:
-    """What goes into the configuration of a client."""
+    """Return the entry for a client's configuration."""
     return json.dumps({"mcpServers": {"demo": entry}}, indent=2)
 
 
@@ -323,7 +323,7 @@ def _serve(port: str | None) -> None:
 
 
 def _usual_port() -> str:
-    """The one that serve takes, or any if somebody else has it: whoever tries a demo has nothing to configure yet."""
+    """Return the default port, or any if it is in use: a demo should need no configuration."""
     usual = Server()
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

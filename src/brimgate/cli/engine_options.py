@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they mean to the engine."""
+"""Options that several commands share, and their meaning for the engine."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ BINDING = Binding(PRINCIPAL, UPSTREAM, "reduce")
 
 
 def call_binding(pack: "Pack | None", tool: str) -> Binding:
-    """Of the answer to a call. Which pack words it stands with it, for `brimgate read` to go on in the same words."""
+    """Return the binding of a call's answer. It contains the pack, so that `brimgate read` uses the same formatter."""
     return Binding(PRINCIPAL, UPSTREAM, f"{pack.name if pack else ''}:{tool}")
 
 
@@ -98,6 +98,6 @@ def make_request(options: argparse.Namespace, policy: Policy) -> Query:
 
 
 def make_protection(policy: Policy, ttl_seconds: int = DEFAULT_TTL_SECONDS) -> Protection:
-    """The engine over the file store, so that `brimgate read` can go on in another process."""
+    """Return the engine with the file store, so that `brimgate read` can continue in another process."""
     folder = state_dir()
     return Protection(policy, ring_beside(folder), FileStore(folder / "snapshots"), ttl_seconds)

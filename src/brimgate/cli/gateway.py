@@ -1,4 +1,4 @@
-"""What `run` and `serve` have in common: the options, the configuration they make, and the servers it names."""
+"""What `run` and `serve` share: the options, the configuration, and the servers in it."""
 
 import argparse
 import os
@@ -64,7 +64,7 @@ def config_path(options: argparse.Namespace) -> Path | None:
 
 
 def configuration(options: argparse.Namespace, more: dict[str, str] | None = None) -> Callable[[], Config]:
-    """Reads the configuration, as often as it is asked to: the file may have changed, the command line has not."""
+    """Return a function that reads the configuration each time: the file may have changed, the command line has not."""
     if options.budget is not None and options.budget < MIN_BUDGET:
         raise OperatorError(f"--budget must be at least {MIN_BUDGET} tokens, not {options.budget}")
     path, overrides = config_path(options), _overrides(options) | (more or {})
@@ -83,7 +83,7 @@ def configuration(options: argparse.Namespace, more: dict[str, str] | None = Non
 
 
 def _declared_by(pack: str) -> Upstream:
-    """The system of a pack that needs no server: its tools are on a REST API."""
+    """Return the upstream of a pack that needs no server: its tools are on a REST API."""
     from brimgate.packs.discovery import load_pack
     from brimgate.packs.pack import API_FILE
 
@@ -95,7 +95,7 @@ def _declared_by(pack: str) -> Upstream:
 
 
 def _overrides(options: argparse.Namespace) -> dict[str, str]:
-    """Options of the command line as the keys of the configuration they stand for."""
+    """Return command line options as the configuration keys they stand for."""
     given: dict[str, str] = {}
     for text in options.set:
         key, equals, value = text.partition("=")
@@ -112,7 +112,7 @@ def _overrides(options: argparse.Namespace) -> dict[str, str]:
 
 
 def _chosen(options: argparse.Namespace) -> Callable[[Config], dict[str, Upstream]]:
-    """Which servers are meant, by the command line; by the configuration, if it names none."""
+    """Return which servers the command line means, or those of the configuration if it names none."""
     arguments = options.command[1:] if options.command[:1] == ["--"] else options.command
     given: str | None = options.upstream
     if arguments and given:
@@ -131,12 +131,15 @@ def _chosen(options: argparse.Namespace) -> Callable[[Config], dict[str, Upstrea
 
 
 def _with_rules(one: Upstream, name: str, config: Config) -> Upstream:
-    """A server of the command line takes the rules of its namesake in the file."""
+    """Give a server of the command line the rules of the one with the same name in the file."""
     return replace(one, tools=config.upstreams[name].tools) if name in config.upstreams else one
 
 
 def _host_of(url: str) -> str:
-    """Which is what a server of the command line is called. What is refused is not repeated: it may hold a secret."""
+    """Return the host, which names a server of the command line.
+
+    Errors do not repeat the URL: it may contain a secret.
+    """
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -175,7 +178,7 @@ def add_sandbox_option(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def sandboxes(options: argparse.Namespace, read: Read) -> Generator[Read]:
-    """`read`, with stand-ins if they are asked for; they end with us."""
+    """Return `read`, with sandboxes if requested. They end with us."""
     if not options.sandbox:
         yield read
         return

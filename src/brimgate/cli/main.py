@@ -1,4 +1,4 @@
-"""All commands, and what is common to running them.
+"""All commands, and what running them has in common.
 
 Exit codes: 0 done, 1 the answer is no (a walk that does not add up, a tool that failed), 2 wrong usage, input or
 configuration, 3 the server cannot be started, reached or talked to, 4 it did not answer in time, 130 Ctrl-C.
@@ -20,7 +20,7 @@ COMMANDS = (
     "run", "serve", "call", "tools", "read", "reduce", "packs", "measure", "check", "cursor", "completion", "demo",
 )  # fmt: skip
 WORDY = ("call", "tools", "measure")
-"""Whose words and options may stand in any order, and end where a server's own command begins."""
+"""Commands whose words and options may come in any order, up to the server's own command."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,13 +58,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    # Only the command that is asked for is loaded: `run` stands in front of every server a user has.
+    # Load only the requested command: `run` starts in front of every server a user has.
     named = [name for name in COMMANDS if arguments and arguments[0] == name]
     parser = build_parser(named or COMMANDS)
     if not named or named[0] not in WORDY:
         return parser.parse_args(arguments)
     cut = list(arguments).index("--") if "--" in arguments else len(arguments)
-    # argparse takes the first words that stand together, and leaves over those behind an option.
+    # argparse takes the first words that are together, and leaves over those after an option.
     options, left_over = parser.parse_known_args(arguments[:cut])
     options.words += options.checked(left_over)
     options.command = list(arguments[cut:])
@@ -83,13 +83,13 @@ def build_parser(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
 
 
 def _write_what_can_be_written() -> None:
-    """Help has characters that a terminal in plain ASCII has not."""
+    """Replace unsupported characters: the help has some that an ASCII terminal lacks."""
     stdout: Any = sys.stdout
     if isinstance(stdout, TextIOWrapper):
         stdout.reconfigure(errors="replace")
 
 
 def _abandon_stdout() -> None:
-    """Nobody reads on, or nothing more can be written: keep the interpreter from trying when it exits."""
+    """Stop writing: nobody reads, or nothing can be written. Keeps the interpreter from trying again at exit."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

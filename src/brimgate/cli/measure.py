@@ -1,4 +1,4 @@
-"""`brimgate measure`: what the formatters of a pack save, on its samples, on recorded answers, or live."""
+"""`brimgate measure`: measure what the formatters of a pack save, on samples, on recorded answers, or live."""
 
 import argparse
 import json
@@ -40,7 +40,7 @@ class _Answered:
     call: "Recorded"
     document: bytes
     failure: str = ""
-    """What went wrong, if that is not told by the document."""
+    """What went wrong, if the document does not say it."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -96,7 +96,7 @@ def _calls(options: argparse.Namespace, pack: "Pack") -> "list[Recorded]":
 
 
 def _grouped(calls: "Iterable[Recorded]") -> "list[list[Recorded]]":
-    """By operation, in the order they come."""
+    """Group calls by operation, in order."""
     groups: dict[str, list[Recorded]] = {}
     for call in calls:
         groups.setdefault(call.tool, []).append(call)
@@ -104,7 +104,7 @@ def _grouped(calls: "Iterable[Recorded]") -> "list[list[Recorded]]":
 
 
 def _repeated(calls: "Sequence[Recorded]", runs: int) -> "Iterable[Recorded]":
-    """Varied inputs as far as there are, then from the beginning again."""
+    """Repeat the calls from the beginning until there are enough."""
     return islice(cycle(calls), runs)
 
 
@@ -144,7 +144,7 @@ def _run_live(options: argparse.Namespace) -> int:
 def _callable_calls(
     calls: "Iterable[Recorded]", pack: "Pack", tools: "Sequence[ListedTool]", options: argparse.Namespace
 ) -> "list[list[Recorded]]":
-    """Those that the server knows. What changes something is called only by a file that says so, and by force."""
+    """Return the calls that the server knows. Calls that change something need a file that lists them, and --force."""
     known = {tool.name for tool in tools}
     wanted = [call for call in calls if options.calls or call.tool in known]
     if not options.calls:
@@ -179,7 +179,7 @@ async def _ask(caller: "McpClient", call: "Recorded") -> "_Answered":
     return _Answered(call, answer.document, failure)
 
 
-# What came of it
+# Results
 
 
 def _conclude(pack: "Pack", answered: Sequence["_Answered"], options: argparse.Namespace) -> int:
@@ -208,7 +208,7 @@ def _conclude(pack: "Pack", answered: Sequence["_Answered"], options: argparse.N
 
 
 def _without_failures(pack: "Pack", answered: Sequence["_Answered"]) -> list["_Answered"]:
-    """An error is no answer whose size matters; each operation that gives one is told of."""
+    """Leave out errors, whose size does not matter, and report each operation that returns one."""
     from brimgate.packs.formatter import failure_of
 
     failed: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""How replies are printed, for people and for programs."""
+"""Print replies, for people and for programs."""
 
 import json
 import re
@@ -10,23 +10,23 @@ if TYPE_CHECKING:
     from brimgate.engine.replies.reply import Reply
 
 READ_COMMAND: Final = "brimgate read"
-"""What leads on in a shell."""
+"""The command for reading on in a shell."""
 _CONTROL: Final = {
     code: "\ufffd" for code in (*range(0x20), 0x7F, *range(0x80, 0xA0)) if code not in (0x09, 0x0A)
 }
 
 _STEERING: Final = re.compile(rb"\x7f|\xc2[\x80-\x9f]")
-"""What steers a terminal and may stand in a JSON text as it is: DEL, and the control characters above ASCII."""
+"""Characters that control a terminal and may occur unescaped in JSON: DEL, and the control characters above ASCII."""
 
 
 def complain(message: str) -> None:
     if sys.stderr is not None:
-        with suppress(OSError):  # a full disk, say: what we have to tell costs nobody the answer
+        with suppress(OSError):  # a full disk, for example: our message must not cost the answer
             sys.stderr.write(f"brimgate: {message}\n")
 
 
 def printable(text: str) -> str:
-    """What a server said, as it may stand in a line on a terminal."""
+    """Make a server's text safe for one line on a terminal."""
     return text if text.isprintable() else "".join(one if one.isprintable() else " " for one in text)
 
 
@@ -35,12 +35,12 @@ def short(text: str, most: int = 60) -> str:
 
 
 def for_terminal(text: str, stream: TextIO | None) -> str:
-    """Where a person looks, an upstream's text cannot move the cursor or change colours; a program gets it as it is."""
+    """Make a text safe for a terminal: it cannot move the cursor or change colours. A program gets it unchanged."""
     return text.translate(_CONTROL) if stream is not None and stream.isatty() else text
 
 
 def write_json(data: bytes) -> None:
-    """JSON as it is; on a terminal, what would steer it as an escape, which says the same."""
+    """Write JSON unchanged; on a terminal, replace control characters by equivalent escapes."""
     if sys.stdout.isatty():
         data = _STEERING.sub(_escaped, data)
     write_bytes(data)
@@ -62,7 +62,7 @@ def print_json(value: object) -> None:
 
 
 def write_text(text: str) -> None:
-    """Bytes that were not UTF-8 come out as they came in."""
+    """Write text. Bytes that were not UTF-8 come out as they came in."""
     write_bytes(text.encode("utf-8", "surrogateescape"))
 
 
@@ -73,7 +73,7 @@ def write_bytes(data: bytes) -> None:
 
 
 class ProgressBar:
-    """A bar on stderr, only where someone can see it."""
+    """A progress bar on stderr, only where someone can see it."""
 
     def __init__(self, total: int) -> None:
         self._total = max(total, 1)

@@ -1,4 +1,4 @@
-"""`brimgate packs`: which systems are known, and what is known of them."""
+"""`brimgate packs`: list the known systems, and what is known of them."""
 
 import argparse
 from typing import Any, Final
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _list(*, as_json: bool) -> int:
-    """All that load; the others are told of, and make the answer a no."""
+    """List all packs that load. Report the others, and return an error status."""
     status, packs = 0, list[Pack]()
     for name in installed():
         try:

@@ -1,4 +1,4 @@
-"""`brimgate read`: go on from a cursor, also in another process."""
+"""`brimgate read`: continue from a cursor, also in another process."""
 
 import argparse
 import time
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _pack_and_tool(answered: str) -> "tuple[Pack | None, str]":
-    """Of the pack that words the answer to a call, if one does."""
+    """Return the pack that formats the answer to a call, if there is one, and the tool."""
     name, _, tool = answered.partition(":")
     if not tool or not name:
         return None, tool
@@ -75,7 +75,7 @@ def _pack_and_tool(answered: str) -> "tuple[Pack | None, str]":
 
 
 def _with_sections(policy: "Policy", pack: "Pack", tool: str) -> "Policy":
-    """What the pack says of the fields of the tool."""
+    """Add what the pack knows about the tool's fields."""
     from brimgate.config.declarations import Config, Upstream
     from brimgate.config.rule_reader import make_rules
 

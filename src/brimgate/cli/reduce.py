@@ -1,4 +1,4 @@
-"""`brimgate reduce`: the engine on a file or standard input."""
+"""`brimgate reduce`: run the engine on a file or standard input."""
 
 import argparse
 import sys
@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def read_input(name: str) -> bytes:
-    """The bytes of a file or of standard input; anything that cannot be text is refused in one clear line."""
+    """Read a file or standard input. Refuse anything that cannot be text in one clear line."""
     try:
         if name == "-":
             if sys.stdin is None:
@@ -104,7 +104,7 @@ def read_input(name: str) -> bytes:
 
 
 def _is_binary(data: bytes) -> bool:
-    """A zero byte, or more than a tenth of the beginning that is not UTF-8: a few odd bytes in a log are no reason."""
+    """Check for a zero byte, or more than a tenth of non-UTF-8 at the beginning: a few odd bytes in a log are fine."""
     broken = data[:8_192].decode("utf-8", "replace").count("\ufffd")
     return b"\x00" in data or broken > max(32, min(len(data), 8_192) // 10)
 
@@ -123,7 +123,7 @@ def _selects(request: Query) -> bool:
 
 
 def _print_untouched(data: bytes, protection: Protection, form: str, *, as_json: bool) -> None:
-    """What fits goes out as it is, unless a form was asked for."""
+    """Print what fits unchanged, unless a form was requested."""
     estimator = protection.policy.estimator
     shown, name = data, "untouched"
     if form and Document(data).is_json:

@@ -1,4 +1,4 @@
-"""`brimgate run`: any MCP server behind us, a client on our pipes in front."""
+"""`brimgate run`: stand between a client on our pipes and any MCP server."""
 
 import argparse
 import sys
@@ -58,7 +58,7 @@ def _relay(options: argparse.Namespace, read: Callable[[], Config]) -> int:
     log = Log(config.effective_log_level, config.log_format)
     warn_of_unknown_variables(log)
     early = EarlySignals()
-    # Before the rest of us is loaded, so that the server starts meanwhile.
+    # Before our other modules are loaded, so that the server starts meanwhile.
     process = _start(one) if one.command else None
     import asyncio
 
@@ -74,7 +74,7 @@ def _relay(options: argparse.Namespace, read: Callable[[], Config]) -> int:
             Reload(gateway, read, log).watch(path)
         return await gateway.run(early)
 
-    with redirect_stdout(sys.stderr):  # ours is the client's: what a pack prints must not get in between
+    with redirect_stdout(sys.stderr):  # stdout is the client's: a pack's output must not get in between
         return asyncio.run(relay())
 
 
@@ -92,7 +92,7 @@ def _start(one: Upstream) -> Process | UpstreamError:
 
 
 def _only(config: Config) -> tuple[str, Upstream]:
-    """The server to stand before, and how to call it in the log and in cursors."""
+    """Return the one server, and its name for the log and for cursors."""
     names = list(config.upstreams)
     if not names:
         raise OperatorError(

@@ -1,4 +1,4 @@
-"""Savings over several answers: per operation the mean, the median and the spread, and whether its target is met."""
+"""Savings over several answers: the mean, median and spread per operation, and whether its target is met."""
 
 import json
 import statistics
@@ -42,7 +42,7 @@ class Measurement:
         return saved(self.minified.tokens, self.shown.tokens)
 
     def record(self) -> dict[str, Any]:
-        """In the names of the brief (004)."""
+        """Return the record with the names of the brief (004)."""
         return {
             "operation": self.operation,
             "rawBytes": self.minified.bytes,
@@ -81,7 +81,7 @@ def measure(
 
 
 def check_writable(path: Path) -> None:
-    """Before anything is called: afterwards it would be too late to say so."""
+    """Check before anything is called: afterwards it would be too late."""
     try:
         with path.open("a", encoding="utf-8"):
             pass
@@ -116,7 +116,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Sizing:
-    """One measure, bytes or tokens: what an answer takes on average, and what is saved of it."""
+    """One measure, bytes or tokens: the average size of an answer, and how much is saved."""
 
     pretty: float
     minified: float
@@ -167,7 +167,10 @@ class Summary:
 
     @property
     def is_met(self) -> bool:
-        """Both in bytes and in tokens, against minified JSON: against pretty JSON everything looks good."""
+        """Whether it is met in both bytes and tokens, against minified JSON.
+
+        Against pretty JSON everything looks good.
+        """
         return min(self.bytes.of_minified.mean, self.tokens.of_minified.mean) >= self.target
 
     def record(self) -> dict[str, Any]:
@@ -189,7 +192,7 @@ _COLUMNS = (
 
 
 def table(summaries: Sequence[Summary]) -> str:
-    """Once in bytes, once in tokens."""
+    """Write the table once in bytes, once in tokens."""
     parts: list[str] = []
     for name in ("bytes", "tokens"):
         rows = [_row(one, getattr(one, name)) for one in summaries]
@@ -215,7 +218,7 @@ class Recorded:
     tool: str
     arguments: dict[str, Any]
     answer: bytes = b""
-    """As JSON; empty if it is to be asked for."""
+    """As JSON; empty if it must be fetched."""
 
 
 def read_calls(path: Path) -> list[Recorded]:

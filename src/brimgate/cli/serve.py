@@ -82,7 +82,7 @@ async def serve(
     budget: int | None = None,
     on_open: Callable[[str, Config, Sequence[str]], object],
 ) -> None:
-    """Until a signal ends it. `on_open` is told the address once clients may come, and where REST is served there."""
+    """Serve until a signal. `on_open` gets the address once clients may connect, and the paths of REST APIs."""
     from brimgate.app.reload import Reload
     from brimgate.app.server import HttpGateway
 
@@ -96,7 +96,7 @@ async def serve(
 
 
 def run_loop(work: Coroutine[Any, Any, None]) -> None:
-    """On the faster loop where there is one."""
+    """Run on the faster event loop where there is one."""
     _raise_descriptor_limit()
     if sys.platform == "win32":
         asyncio.run(work)
@@ -108,7 +108,10 @@ def run_loop(work: Coroutine[Any, Any, None]) -> None:
 
 
 def _raise_descriptor_limit() -> None:
-    """Every connection and every pipe is a descriptor, and many systems allow a thousand unless asked for more."""
+    """Raise the limit of descriptors.
+
+    Every connection and pipe needs one, and many systems allow a thousand by default.
+    """
     if sys.platform == "win32":
         return
     import resource

@@ -1,4 +1,4 @@
-"""A stage: it keeps to the width of the terminal and to its reader's pace."""
+"""Print a tour at the width of the terminal and at its reader's pace."""
 
 import os
 import re
@@ -13,12 +13,12 @@ from typing import Any, Final
 from brimgate.cli.output import printable, write_text
 
 _PAUSE_SECONDS: Final = 3.5
-"""After each of seven steps: with the work itself, about thirty seconds."""
+"""The pause after each of seven steps: with the work itself, about thirty seconds."""
 _SIZE: Final = (100, 30)
-"""Where there is no terminal."""
+"""The size without a terminal."""
 _NARROWEST: Final = 20
 _MARK: Final = "│ "
-"""Before what others wrote, so that it cannot be taken for our words."""
+"""Precedes what others wrote, so that it cannot be mistaken for our words."""
 _TELLING: Final = re.compile(r"\d[\d,]*(?: tokens|%)|\bNOT the same\b|\bexact\b")
 _WORD: Final = re.compile(r"[^ ,]*[ ,]*")
 _BOLD, _COLOUR, _PLAIN = "\x1b[1m", "\x1b[36m", "\x1b[0m"
@@ -26,14 +26,14 @@ _QUITTING: Final = (b"q", b"Q", b"\x04")
 
 
 class Quit(Exception):
-    """Whoever looks on has seen enough."""
+    """The reader has seen enough."""
 
 
 class Stage:
-    """Within it a terminal hands over single keys; behind it, it is as it was."""
+    """A context in which the terminal delivers single keys. It is restored afterwards."""
 
     def __init__(self, *, is_fast: bool, quitting: str) -> None:
-        """`quitting`: what `q` does, in a few words."""
+        """Create it. `quitting` says what `q` does, in a few words."""
         is_terminal = sys.stdout.isatty()
         self._is_paced = is_terminal and sys.stdin is not None and sys.stdin.isatty() and not is_fast
         self._is_coloured = (
@@ -48,7 +48,7 @@ class Stage:
             import tty
 
             self._modes = termios.tcgetattr(0)
-            tty.setcbreak(0)  # Ctrl-C stays what it is
+            tty.setcbreak(0)  # Ctrl-C still works
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -60,7 +60,10 @@ class Stage:
 
     @property
     def width(self) -> int:
-        """Asked for each time: a window may be resized meanwhile. The last column stays free, as some wrap there."""
+        """Read each time, because a window may be resized.
+
+        The last column stays free, because some terminals wrap there.
+        """
         return max(shutil.get_terminal_size(_SIZE).columns - 1, _NARROWEST)
 
     def head(self, text: str) -> None:
@@ -68,28 +71,28 @@ class Stage:
         write_text("\n" + "".join(f"{self._in(_BOLD, line)}\n" for line in lines) + "\n")
 
     def say(self, text: str) -> None:
-        """Our own words: wrapped, with the numbers that matter in colour."""
+        """Print our own words: wrapped, with important numbers in colour."""
         for line in textwrap.wrap(text, self.width, break_on_hyphens=False):
             write_text(self._coloured(line.replace("\u00a0", " ")) + "\n")
 
     def row(self, line: str) -> None:
-        """A line of a table: cut, not wrapped."""
+        """Print a line of a table: cut, not wrapped."""
         write_text(self._coloured(cut(line, self.width)) + "\n")
 
     def quote(self, lines: Sequence[str], most: int) -> None:
-        """The first lines of what somebody else wrote, each as far as it fits."""
+        """Quote the first lines of someone else's text, each as far as it fits."""
         for line in lines[:most]:
             write_text(cut(_MARK + printable(line), self.width) + "\n")
         if len(lines) > most:
             write_text(f"{_MARK}… {len(lines) - most:,} more lines\n")
 
     def quote_whole(self, line: str) -> None:
-        """A line of somebody else that is worth several of ours."""
+        """Quote someone else's line in full, over several lines."""
         for piece in broken(printable(line), self.width - len(_MARK)):
             write_text(f"{_MARK}{piece}\n")
 
     def paste(self, text: str) -> None:
-        """What is there to be copied stays as it is, whatever the width."""
+        """Print text to be copied, unchanged whatever the width."""
         write_text(f"{text}\n")
 
     def gap(self) -> None:
@@ -121,18 +124,18 @@ def _talk(text: str) -> None:
 
 
 def _key(seconds: float) -> bytes:
-    """The first byte of what is typed: a key such as an arrow is several. Empty if nobody typed in time."""
+    """Return the first byte of what is typed: a key such as an arrow has several. Empty if nobody typed in time."""
     if sys.platform == "win32":
         import time
 
-        time.sleep(seconds)  # a console is no file that one could wait for
+        time.sleep(seconds)  # a console is not a file that one could wait for
         return b""
     ready, _, _ = select.select([0], [], [], seconds)
     return os.read(0, 64)[:1] if ready else b""
 
 
 def pieces(text: str, width: int) -> list[str]:
-    """The text in lines of so many cells at most: those of Han and Kana take two, accents none."""
+    """Split the text into lines of at most `width` cells: Han and Kana take two, accents none."""
     lines, used = [""], 0
     for one in text:
         cells = 0 if unicodedata.combining(one) else 2 if unicodedata.east_asian_width(one) in "WF" else 1
@@ -145,7 +148,7 @@ def pieces(text: str, width: int) -> list[str]:
 
 
 def broken(text: str, width: int) -> list[str]:
-    """The same, between words and members where that is possible."""
+    """Split between words and members where possible."""
     lines = [""]
     for word in _WORD.findall(text):
         tried = pieces(lines[-1] + word, width)
@@ -154,6 +157,6 @@ def broken(text: str, width: int) -> list[str]:
 
 
 def cut(text: str, width: int) -> str:
-    # So many characters are enough even if each takes one cell; most lines are far longer than a terminal.
+    # This many characters are enough even if each takes one cell; most lines are far longer than a terminal.
     first, *rest = pieces(text[: 4 * width], width)
     return f"{pieces(first, width - 1)[0]}…" if rest or len(text) > 4 * width else first

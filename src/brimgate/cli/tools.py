@@ -1,4 +1,4 @@
-"""`brimgate tools`: which tools an MCP server has, and what one of them takes."""
+"""`brimgate tools`: list the tools of an MCP server, or describe one."""
 
 import argparse
 import json
@@ -133,7 +133,7 @@ def _facts(about: Any, root: dict[str, Any], is_required: bool) -> str:
 
 
 def type_name(about: Any, root: dict[str, Any]) -> str:
-    """`array of string or null`, `"asc" or "desc"`."""
+    """Return the type, such as `array of string or null` or `"asc" or "desc"`."""
     from brimgate.cli.calls.schema import alternatives, as_mapping, choices_of, kind_of
 
     found: list[str] = []
@@ -149,7 +149,7 @@ def type_name(about: Any, root: dict[str, Any]) -> str:
 
 
 def _command_line(tool: "ListedTool", target: Target, *, destroys: bool) -> str:
-    """With what the tool needs, ready to be filled in."""
+    """Return a command with the required arguments, ready to be filled in."""
     from brimgate.cli.calls.schema import as_mapping, parameters, required, usable
 
     schema = usable(tool.schema)

@@ -1,4 +1,4 @@
-"""Servers to ask, as small a client as there can be, and walks from cursor to cursor to the end."""
+"""For the demo: servers to ask, a minimal client, and walks from cursor to cursor to the end."""
 
 import json
 import subprocess
@@ -19,7 +19,7 @@ Json = dict[str, Any]
 
 
 class Client:
-    """As small a client as there can be: one call at a time, in raw lines."""
+    """A minimal client: one call at a time, in raw lines."""
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self._process = process
@@ -39,7 +39,8 @@ class Client:
 
     def send(self, message: Json) -> None:
         if self._process.stdin:
-            # That it has gone is told where its answer is missed; out of here it would look as if nobody read on.
+            # The missing answer reports that the server is gone; raised here it would look as if nobody read
+            # our output.
             with suppress(BrokenPipeError):
                 self._process.stdin.write(json.dumps(message).encode() + b"\n")
                 self._process.stdin.flush()
@@ -52,7 +53,7 @@ def connect(command: Sequence[str], environment: Mapping[str, str]) -> Generator
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment,
-        start_new_session=True,  # Ctrl-C is for us; they end as their input does
+        start_new_session=True,  # Ctrl-C is for us; they end when their input does
     ) as process:
         client = Client(process)
         try:
@@ -81,17 +82,17 @@ class DemoAnswer:
 
     @property
     def tokens(self) -> int:
-        """Of the text alone: what a server sends once more as structured data is not counted twice."""
+        """The tokens of the text alone: a repetition as structured data is not counted twice."""
         return Estimator().count("\n".join(self.texts))
 
     @property
     def record(self) -> Json:
-        """What Brimgate says of it; empty if it passed as it was."""
+        """Brimgate's record; empty if the answer passed unchanged."""
         return self.result.get("_meta", {}).get("brimgate/result", {})
 
     @property
     def remarks(self) -> list[str]:
-        """What stands before the content: what stands out in the rest, and the place."""
+        """What precedes the content: highlights, and the place."""
         return self.texts[1][: self.record["contentFrom"]].split("\n") if self.record else []
 
 
@@ -100,9 +101,9 @@ class FinishedWalk:
     """An answer read to its end."""
 
     tokens: list[int]
-    """Of each reply."""
+    """The tokens of each reply."""
     rebuilt: bytes
-    """From the replies alone."""
+    """Rebuilt from the replies alone."""
 
     def gives(self, original: bytes) -> bool:
         if self.rebuilt == original:

@@ -13,7 +13,7 @@ Family = Literal["claude", "claude-3", "o200k", "cl100k", "llama3", "chars4"]
 
 @dataclass(frozen=True)
 class Override:
-    """What holds for some tools or endpoints only. A key that is not given is as set for all."""
+    """Options for some tools or endpoints only. A key that is not given has the value set for all."""
 
     enabled: bool | None = option(None, "protect their answers at all; `false` is the one-line rollback")
     threshold: int | None = option(
@@ -121,7 +121,7 @@ class ContextProtection:
 
 @dataclass(frozen=True)
 class Upstream:
-    """One server behind Brimgate: a command that starts it, the address of one that runs, or a REST API."""
+    """One upstream: a command that starts it, the address of one that runs, or a REST API."""
 
     command: str = option("", "program that starts it", reloadable=False)
     args: tuple[str, ...] = option((), "its arguments", reloadable=False, listed=True)
@@ -150,13 +150,13 @@ class Upstream:
 
     @property
     def is_rest(self) -> bool:
-        """Neither started nor called as an MCP server: its tools are declared, and are ours."""
+        """Whether it is neither started nor called as an MCP server: we serve its declared tools ourselves."""
         return not self.command and not self.url
 
 
 @dataclass(frozen=True)
 class Server:
-    """How `brimgate serve` listens, and whom it lets in."""
+    """How `brimgate serve` listens, and which clients it accepts."""
 
     host: str = option("127.0.0.1", "address to listen on", reloadable=False)
     port: int = option(
@@ -182,7 +182,7 @@ class Server:
 
 @dataclass(frozen=True)
 class Config:
-    """The whole of it."""
+    """The whole configuration."""
 
     mode: Literal["production", "development"] = option(
         "production", "`development` strips nothing and logs at debug level unless told otherwise"

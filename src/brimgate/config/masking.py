@@ -1,6 +1,6 @@
-"""Secrets inside command lines: what looks like one is not shown.
+"""Mask secrets inside command lines.
 
-Rather too much than too little: a masked port costs a look into the file, a shown password its change.
+Mask too much rather than too little: a masked port costs a look into the file, a shown password must be changed.
 """
 
 import re
@@ -69,7 +69,7 @@ def _masked_arguments(arguments: Sequence[str]) -> Iterator[str]:
 
 
 def masked(text: str) -> str:
-    """One argument, or the name of a program, without what looks like a secret in it."""
+    """Mask what looks like a secret in one argument or in the name of a program."""
     found = _ASSIGNED.match(text)
     if found and "=" in found[2] and not names_a_secret(found[1]):
         found = _ASSIGNED.match(text, found.end())  # --header=Authorization: …
@@ -80,14 +80,14 @@ def masked(text: str) -> str:
 
 
 def names_a_secret(name: str) -> bool:
-    """By its last word: `--api-key`, `GITHUB_TOKEN`, `clientSecret`; not `--max-tokens`, nor `--token-file`."""
+    """Decide by the last word: `--api-key`, `GITHUB_TOKEN`, `clientSecret`; not `--max-tokens`, nor `--token-file`."""
     name = name.rstrip("0123456789_.-")[-40:]
     last = _LAST_WORD.search(re.split(r"[_.-]", name)[-1])
     return last is not None and last[0].lower() in _SECRET_WORDS
 
 
 def _mask_login(address: str) -> str:
-    """`postgres://user:•••@host`; a name alone is masked only where it is as long as a token."""
+    """Return `postgres://user:•••@host`. A name alone is masked only if it is as long as a token."""
     scheme, slashes, rest = address.partition("://")
     login, at, host = rest.rpartition("@")
     user, colon, _ = login.partition(":")
@@ -97,7 +97,7 @@ def _mask_login(address: str) -> str:
 
 
 def _mask_named(text: str) -> str:
-    """Secrets that stand by their name within a longer text: in queries, JSON, the command lines of shells."""
+    """Mask secrets that follow their name within a longer text: in queries, JSON, shell command lines."""
     parts: list[str] = []
     at = 0
     for found in _NAMED.finditer(text):

@@ -1,4 +1,4 @@
-"""How an option is declared: once, with all that the file, the environment, the docs and the checks need."""
+"""Declare an option: once, with all that the file, the environment, the docs and the checks need."""
 
 from collections.abc import Iterator
 from dataclasses import Field, dataclass, field, fields, is_dataclass
@@ -18,12 +18,12 @@ class Option:
     secret: bool = False
     reloadable: bool = True
     listed: bool = False
-    """Whether it must be written as a list; other lists may also be words with commas between them."""
+    """Whether it must be written as a list; other lists may also be words separated by commas."""
     example: str = ""
 
 
 def option(default: Any, doc: str, **more: Any) -> Any:
-    """A field of a declaration."""
+    """Declare a field with its option."""
     metadata = {"option": Option(doc, **more)}
     if default == {}:
         return field(default_factory=_empty, metadata=metadata)
@@ -62,7 +62,7 @@ def is_scalar(kind: Any) -> bool:
 
 
 def keys_of(declaration: type, path: tuple[str, ...] = ()) -> Iterator[Key]:
-    """Every key below a declaration, sections first described, then entered."""
+    """Yield every key below a declaration. A section comes before its keys."""
     hints = get_type_hints(declaration)
     for declared in fields(declaration):
         here = (*path, declared.name)
@@ -73,5 +73,5 @@ def keys_of(declaration: type, path: tuple[str, ...] = ()) -> Iterator[Key]:
 
 
 def element_of(kind: Any) -> Any:
-    """The type of the values of a mapping, or of the items of a list."""
+    """Return the type of the values of a mapping, or of the items of a list."""
     return get_args(kind)[-1 if get_origin(kind) is dict else 0]

@@ -1,4 +1,4 @@
-"""Rules and formatters that a pack brings for the tools of its system."""
+"""The rules and formatters that a pack brings for the tools of its system."""
 
 import math
 from collections.abc import Callable
@@ -17,12 +17,12 @@ from brimgate.packs.pack import RULES_FILE, Pack, Scene
 
 
 def rules_of(pack: Pack, hard_cap: float = math.inf) -> dict[str, Override]:
-    """The rules a pack brings, read as those of a configuration are."""
+    """Return the rules of a pack, read like those of a configuration."""
     return _within(hard_cap, pack, _read(pack).tools)
 
 
 def endpoints_of(pack: Pack, hard_cap: float = math.inf) -> dict[str, Override]:
-    """The same for REST paths."""
+    """Return the rules of a pack for REST paths."""
     return _within(hard_cap, pack, _read(pack).endpoints)
 
 
@@ -47,7 +47,10 @@ def _within(hard_cap: float, pack: Pack, rules: dict[str, Override]) -> dict[str
 
 
 def answer_formats_of(pack: Pack, tool: str) -> AnswerFormats | None:
-    """For a model: ids whole, so that they can be used, and times absolute, so that the same stays the same."""
+    """Return the formats for a model.
+
+    Ids stay whole, so that they can be used, and times absolute, so that texts are stable.
+    """
     if pack.tool(tool).formatter is None:
         return None
 

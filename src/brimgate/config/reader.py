@@ -1,4 +1,4 @@
-"""A configuration out of a file: every key by its declaration, every mistake with its key and line."""
+"""Read a configuration file: every key by its declaration, every mistake with its key and line."""
 
 import re
 import types
@@ -14,7 +14,7 @@ from brimgate.errors import ConfigError
 
 _MAX_NAMED: Final = 8
 _MAX_NUMBER: Final = 10**12
-"""Beyond it nothing here means anything, and sums of a few no longer fit 64 bits."""
+"""Beyond it no value here makes sense, and sums of a few no longer fit 64 bits."""
 _TRUE: Final = ("true", "yes", "on")
 _FALSE: Final = ("false", "no", "off")
 _WHOLE: Final = re.compile(r"[+-]?[0-9][0-9_]*")
@@ -24,14 +24,14 @@ Place = tuple[str, ...]
 
 
 def inner_of(kind: Any) -> Any:
-    """X of `X | None`."""
+    """Return X of `X | None`."""
     if get_origin(kind) in (Union, types.UnionType):
         return next(one for one in get_args(kind) if one is not type(None))
     return kind
 
 
 def read_scalar(kind: Any, text: str, about: Option) -> tuple[Any, str]:
-    """A value of the type a key has, or what is wrong with it."""
+    """Return a value of the key's type, or None and what is wrong with the text."""
     if kind is str:
         return text, ""
     text = text.strip()
@@ -84,7 +84,7 @@ _NO_VALUE: Final = "has no value; write it in quotes if the word itself is meant
 
 
 def read_config(data: bytes, name: str) -> tuple[Config, dict[Place, str]]:
-    """The configuration, and where in the file each key stands."""
+    """Return the configuration, and where in the file each key is."""
     document = read_document(data, name)
     reader = _Reader(name)
     at_the_top = {key: document.entries.pop(key) for key in _AT_THE_TOP if key in document.entries}
@@ -98,9 +98,9 @@ def read_config(data: bytes, name: str) -> tuple[Config, dict[Place, str]]:
 @dataclass(frozen=True, slots=True)
 class _Where:
     given: Place
-    """As the file spells it."""
+    """The path as the file spells it."""
     place: Place
-    """As it is declared."""
+    """The path as it is declared."""
 
     def under(self, given: str, declared: str = "") -> "_Where":
         return _Where((*self.given, given), (*self.place, declared or given))
@@ -108,7 +108,7 @@ class _Where:
 
 @dataclass
 class _Reader:
-    """Reads values by the types of their declarations, and notes every complaint instead of stopping at the first."""
+    """Reads values by the types of their declarations, and collects all complaints instead of stopping at the first."""
 
     name: str
     complaints: list[tuple[int, str]] = field(default_factory=lambda: [])
@@ -152,7 +152,7 @@ class _Reader:
         )
 
     def rules_at_the_top(self, config: Config, key: str, given: YamlValue, line: int) -> Config:
-        """`tools:` and `endpoints:` may also stand at the top of the file, where one looks for them first."""
+        """Read `tools:` and `endpoints:` at the top of the file, where people look for them first."""
         where = _Where((key,), ("context_protection", key))
         if where.place in self.lines:
             inner = self.lines[where.place]

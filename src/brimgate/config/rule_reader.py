@@ -1,4 +1,4 @@
-"""What a configuration means for each tool."""
+"""Derive the rules of each tool and endpoint from a configuration."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -18,7 +18,11 @@ _T = TypeVar("_T")
 
 
 def make_rules(config: Config, upstream: str = "", budget: int | None = None) -> Rules:
-    """`budget`: one number for all shapes, from the command line; it goes before what the file says for all tools."""
+    """Return the rules of an upstream.
+
+    `budget` is one number for all shapes, from the command line; it overrides what the file says for all
+    tools.
+    """
     protection = config.context_protection
     general = general_rule(config, budget)
     one = config.upstreams.get(upstream, Upstream())
@@ -29,7 +33,7 @@ def make_rules(config: Config, upstream: str = "", budget: int | None = None) ->
         from brimgate.packs.discovery import load_pack
 
         pack = load_pack(one.pack)
-        # First, so that what the file says goes before what the pack says.
+        # First, so that the file overrides the pack.
         patterns, words = (
             [*rules_of(pack, general.policy.hard_cap).items(), *patterns],
             partial(answer_formats_of, pack),
@@ -50,7 +54,7 @@ def _no_words(_: str) -> AnswerFormats | None:
 
 
 def contradictions(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
-    """What cannot hold together: the keys it is about, the one to change first, and what is wrong."""
+    """Yield contradictions: the keys concerned, the one to change first, and what is wrong."""
     protection = config.context_protection
     home = ("context_protection",)
     cap, most = (*home, "hard_output_token_cap"), (*home, "max_page_size")
@@ -161,7 +165,10 @@ Resolve = Callable[[str], ToolRule]
 
 
 def endpoint_rules(config: Config, packs: Iterable[str] = (), budget: int | None = None) -> Resolve:
-    """By the packs' rules, then by those of the configuration; of several that match the later wins."""
+    """Return rules by path: those of the packs, then those of the configuration.
+
+    Of several that match the last wins.
+    """
     general = general_rule(config, budget)
     patterns = [
         *_rules_of_packs(packs, general.policy.hard_cap),
@@ -171,7 +178,7 @@ def endpoint_rules(config: Config, packs: Iterable[str] = (), budget: int | None
 
 
 def rules_by_path(general: ToolRule, patterns: Iterable[tuple[str, Override]]) -> Resolve:
-    """What cannot be is refused now, not at the first request."""
+    """Return rules by path. Refuse impossible overrides now, not at the first request."""
     known = [(PathPattern.of(pattern), override) for pattern, override in patterns]
     for _, override in known:
         overridden(general, override)

@@ -1,4 +1,4 @@
-"""A configuration as text: what is in force, what differs, and the example file. Secrets never show."""
+"""Write a configuration as text: what is in force, what differs, and the example file. Secrets are never shown."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -19,12 +19,12 @@ class Entry:
 
     value: Any
     text: str
-    """As it may be shown."""
+    """The text that may be shown."""
     reloadable: bool
 
 
 def without_secrets(config: Config) -> Config:
-    """The configuration as it may be shown."""
+    """Return the configuration with its secrets masked."""
     return replace(config, upstreams={name: _masked_upstream(one) for name, one in config.upstreams.items()})
 
 
@@ -42,7 +42,7 @@ def _masked_upstream(one: Upstream) -> Upstream:
 
 
 def flat(config: Config) -> dict[str, Entry]:
-    """Every value in force by the path of its key."""
+    """Return every value in force by the path of its key."""
     return dict(_flatten(config, without_secrets(config), ""))
 
 
@@ -71,7 +71,7 @@ def _flatten_mapping(
 
 
 def effective(config: Config) -> str:
-    """The whole configuration as a file that says the same, but for the secrets."""
+    """Write the whole configuration as an equivalent file, except for the secrets."""
     return "\n".join(_lines(without_secrets(config), 0)) + "\n"
 
 
@@ -97,7 +97,7 @@ def _entry_lines(name: str, value: Any, depth: int) -> Iterator[str]:
 
 
 def difference(old: Config, new: Config) -> list[str]:
-    """What changes from one to the other, a line per key. Of a secret only that it changes."""
+    """Return what changes from one to the other, a line per key. Of a secret, say only that it changes."""
     told = [
         f"{name}: changed"
         if one and other and one.text == other.text
@@ -111,7 +111,7 @@ def difference(old: Config, new: Config) -> list[str]:
 
 
 def _rules(config: Config) -> dict[str, list[str]]:
-    """The patterns of all overrides. Of several that match the later wins: their order says something."""
+    """Return the patterns of all overrides. Of several that match the last wins, so their order matters."""
     protection = config.context_protection
     rules = {
         "context_protection.tools": list(protection.tools),
@@ -127,7 +127,7 @@ def _reordered(one: list[str], other: list[str]) -> bool:
 
 
 def needs_restart(old: Config, new: Config) -> list[str]:
-    """Keys that changed and are only read when we start."""
+    """Return the keys that changed and are only read at startup."""
     return [
         name
         for name, one, other in _changed(old, new)
@@ -148,7 +148,7 @@ def _text(entry: Entry | None) -> str:
 
 
 def written(value: Any) -> str:
-    """A value as YAML that reads back as itself."""
+    """Write a value as YAML that reads back as itself."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -171,7 +171,7 @@ def _key(name: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """In double quotes; what cannot be seen is written as a number."""
+    """Write in double quotes, with invisible characters as numbers."""
     return '"' + "".join(map(_escaped, text)) + '"'
 
 
@@ -182,7 +182,7 @@ def _escaped(char: str) -> str:
 
 
 def example() -> str:
-    """`config.example.yaml`: every key with its default and what it is for."""
+    """Write `config.example.yaml`: every key with its default and its purpose."""
     lines = [
         "# Every option of Brimgate with its default. Copy what you change; unknown keys are errors.",
         "# Checked with: brimgate check config.example.yaml",

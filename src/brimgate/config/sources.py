@@ -1,4 +1,4 @@
-"""A configuration out of its sources: defaults, then the file, then the environment, then the command line."""
+"""Load a configuration from its sources: defaults, then the file, then the environment, then the command line."""
 
 import os
 import re
@@ -34,7 +34,7 @@ _OUR_HEADERS: Final = frozenset(
     )
 )
 _NO_NAMES: Final = ("", ".", "..")
-"""Which clients take for another place when they stand in a path."""
+"""Names that clients resolve to another place when they are part of a path."""
 _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
@@ -43,7 +43,7 @@ def load(
     environment: AnyMapping[str, str] | None = None,
     overrides: AnyMapping[str, str] | None = None,
 ) -> Config:
-    """The configuration in force. `overrides` are keys and values as given on the command line."""
+    """Return the configuration in force. `overrides` are keys and values as given on the command line."""
     config, origins = (Config(), {}) if path is None else _read(read_file(path), str(path))
     environment = os.environ if environment is None else environment
     given = {
@@ -63,17 +63,17 @@ def load(
 
 
 def _beside(path: Path, one: Upstream) -> Upstream:
-    """Files that a file names are looked for beside it: clients start us from anywhere."""
+    """Look for files beside the file that names them: clients start us from anywhere."""
     return replace(one, api=str(path.parent / one.api)) if one.api else one
 
 
 def load_file(path: Path) -> Config:
-    """What a file says by itself, without the environment."""
+    """Read a file by itself, without the environment."""
     return parse(read_file(path), str(path))
 
 
 def read_file(path: Path) -> bytes:
-    """As much of a file as can be a configuration, and one byte more where it is larger."""
+    """Read as much of a file as a configuration may have, and one byte more if it is larger."""
     try:
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)
@@ -84,18 +84,18 @@ def read_file(path: Path) -> bytes:
 
 
 def parse(data: bytes, name: str) -> Config:
-    """What a file says; whatever is wrong in it is told at once, each with its key and line."""
+    """Parse a file. Report all errors at once, each with its key and line."""
     return _read(data, name)[0]
 
 
 def _read(data: bytes, name: str) -> tuple[Config, dict[Place, str]]:
-    from brimgate.config.reader import read_config  # 5 ms, and only for those who have a file
+    from brimgate.config.reader import read_config  # 5 ms, and only needed with a file
 
     return read_config(data, name)
 
 
 def variables() -> list[Key]:
-    """The keys that an environment variable overrides."""
+    """Return the keys that an environment variable overrides."""
     found = [key for key in keys_of(Config) if key.variable and len(key.path) == 1]
     for section, declaration in _SECTIONS.items():
         found += [key for key in keys_of(declaration, (section,)) if key.variable]
@@ -108,7 +108,7 @@ def unknown_variables(environment: AnyMapping[str, str]) -> list[str]:
 
 
 def _override(config: Config, given: AnyMapping[str, tuple[str, str]], origins: dict[Place, str]) -> Config:
-    """Single values by the names of their keys, each with the name of where it comes from."""
+    """Override single values by the names of their keys, each with the name of its source."""
     known = {key.name: key for key in variables()} | {key.path[-1]: key for key in variables()}
     changes: dict[Place, dict[str, Any]] = {(): {}, **{(section,): {} for section in _SECTIONS}}
     complaints: list[str] = []
@@ -129,7 +129,7 @@ def _override(config: Config, given: AnyMapping[str, tuple[str, str]], origins: 
 
 
 def _check(config: Config, name: str, origins: AnyMapping[Place, str]) -> None:
-    """What no key can know alone."""
+    """Check what no key can check alone."""
     from brimgate.config.rule_reader import contradictions
 
     found = [*contradictions(config), *_impossible(config), *_unknown_packs(config)]
@@ -171,7 +171,7 @@ def _impossible(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
 
 
 def _has_api(pack: str) -> bool:
-    """Whether a pack declares tools on a REST API. One that cannot be loaded is complained of elsewhere."""
+    """Return whether a pack declares tools on a REST API. A pack that cannot be loaded is reported elsewhere."""
     if not pack:
         return False
     from brimgate.packs.discovery import load_pack

@@ -1,6 +1,6 @@
-"""A YAML or JSON file as a tree of plain values that know their line. Types come from the declarations, not from YAML.
+"""A YAML or JSON file as a tree of plain values with line numbers. Types come from the declarations, not from YAML.
 
-So `on`, `012` and `1:30` mean what the key they stand at says, and every complaint can name a line.
+So `on`, `012` and `1:30` mean what their key says, and every complaint can name a line.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Any, Final
 from brimgate.errors import ConfigError
 
 MAX_BYTES: Final = 1 << 20
-"""Of a file."""
+"""The largest size of a file."""
 MAX_VALUES: Final = 20_000
 MAX_DEPTH: Final = 20
 _CORE: Final = "tag:yaml.org,2002:"
@@ -43,9 +43,9 @@ class YamlSequence:
     line: int
     items: "list[YamlValue]" = field(default_factory=lambda: [])
     weight: int = 1
-    """How many values it stands for, aliases counted as what they repeat, and long texts as several."""
+    """How many values it stands for: aliases count as what they repeat, long texts as several."""
     height: int = 0
-    """Levels below it."""
+    """The number of levels below it."""
 
 
 @dataclass(slots=True)
@@ -63,14 +63,14 @@ YamlValue = YamlScalar | YamlSequence | YamlMapping
 
 
 def shown(word: object) -> str:
-    """Something of a file as it may stand in a message: short, and on one line."""
+    """Shorten something from a file for a message: short, and on one line."""
     text = str(word)
     short = text if len(text) <= 60 else f"{text[:60]}…"
     return short if short.isprintable() else ascii(short)[1:-1]
 
 
 def read_document(data: bytes, name: str, *, such_as: str = "`context_protection:`") -> YamlMapping:
-    """The tree of a file; ConfigError says where it is wrong. `such_as`: what could stand in it."""
+    """Return the tree of a file. ConfigError says where it is wrong. `such_as` is an example of its content."""
     if len(data) > MAX_BYTES:
         raise ConfigError(f"{name}: larger than {MAX_BYTES:,} bytes")
     try:
@@ -89,7 +89,7 @@ def read_document(data: bytes, name: str, *, such_as: str = "`context_protection
 
 
 def _json_as_yaml(text: str) -> str:
-    """JSON may be indented by tabs (inside strings it has none), and writes characters beyond 16 bits as two escapes."""
+    """Turn JSON into YAML. Replace tabs (strings have none), and join surrogate pairs written as two escapes."""
     text = text.replace("\t", " ")
     return _SURROGATES.sub(
         lambda found: (
@@ -100,8 +100,8 @@ def _json_as_yaml(text: str) -> str:
 
 
 def _events(text: str, name: str) -> Iterator[Any]:
-    """What the file says, one event after the other: its tree may be too deep or too large to be made."""
-    import yaml  # 20 ms, and only for those who have a file
+    """Yield the events of a file one by one: its tree may be too deep or too large to build."""
+    import yaml  # 20 ms, and only needed with a file
 
     parse: Any = getattr(yaml, "parse")  # noqa: B009  # it has no types
     try:
@@ -125,7 +125,7 @@ def _problem(text: str, line: int, problem: str | None) -> str:
 
 
 class _Composer:
-    """Makes the tree, and stops where it grows beyond all measure: by depth, or by aliases that stand for aliases."""
+    """Builds the tree, and stops when it grows too large: by depth, or by aliases that stand for aliases."""
 
     def __init__(self, name: str, events: Iterator[Any]) -> None:
         self._name = name
@@ -226,5 +226,5 @@ class _Composer:
 
 
 def _clean(text: str) -> str:
-    """Half of a character written as two escapes, which some parsers let pass, could not be written anywhere."""
+    """Replace half of a surrogate pair, which some parsers let pass: it could not be written anywhere."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

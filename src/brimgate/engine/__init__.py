@@ -1,1 +1,1 @@
-"""The protection engine: values in, values out. No asyncio, clock, environment, logging or network."""
+"""The protection engine: values in, values out. It uses no asyncio, clock, environment, logging or network."""

@@ -1,4 +1,7 @@
-"""Long text in pieces that end where something ends: an entry, a paragraph, a sentence, a row; a fence stays whole."""
+"""Cut long text into chunks that end at a boundary: an entry, a paragraph, a sentence, a row.
+
+A fence stays whole.
+"""
 
 import re
 from array import array
@@ -19,7 +22,10 @@ _SLICE_BLOCKS: Final = 8
 
 
 class CostCurve:
-    """Tokens from the start of a text to every 256th byte, by the pair table; `scale` lifts them to the ceiling."""
+    """Tokens from the start of a text to every 256th byte, by the pair table.
+
+    `scale` raises them to the ceiling.
+    """
 
     def __init__(self, data: bytes, estimator: Estimator) -> None:
         self._sums = _block_sums(data, estimator)
@@ -35,7 +41,7 @@ class CostCurve:
         return _scale(self._data, self._sums, self._estimator)
 
     def reach(self, start: int, budget: float) -> int:
-        """How far from `start` a text of about `budget` tokens goes."""
+        """Return how far a text of about `budget` tokens reaches from `start`."""
         target = self.at(start) + budget / self.scale
         block = bisect_right(self._sums, target) - 1
         if block + 1 >= len(self._sums):
@@ -52,7 +58,10 @@ class CostCurve:
 
 
 def _block_sums(data: bytes, estimator: Estimator) -> "array[float]":
-    """An array: as a list of numbers it would take a sixth of the memory of the text."""
+    """Sum the tokens up to every block.
+
+    A plain list would take a sixth of the memory of the text; an array does not.
+    """
     sums = array("d", [0.0])
     if estimator.family == "chars4":
         blocks = (min(BLOCK, len(data) - at) * 0.3 for at in range(0, len(data), BLOCK))
@@ -63,7 +72,7 @@ def _block_sums(data: bytes, estimator: Estimator) -> "array[float]":
 
 
 def _scale(data: bytes, sums: "array[float]", estimator: Estimator) -> float:
-    """The highest ratio of ceiling to table over a few slices: a cut by it seldom has to be taken back."""
+    """Return the highest ratio of ceiling to table over a few slices. A cut based on it seldom has to be undone."""
     blocks = len(sums) - 1
     width = min(_SLICE_BLOCKS, blocks)
     starts = {(blocks - width) * number // (_SLICES - 1) for number in range(_SLICES)}
@@ -77,7 +86,8 @@ def _scale(data: bytes, sums: "array[float]", estimator: Estimator) -> float:
 _PARAGRAPH: Final = re.compile(rb"\n[ \t]*\r?\n(?:[ \t]*\r?\n)*")
 _LINE: Final = re.compile(rb"\n")
 _SENTENCE: Final = re.compile(
-    # One class of first bytes, then what each needs: so the scan between two ends runs ten times faster.
+    # One class of first bytes, then the rest of each ending: the scan between two endings runs ten times
+    # faster.
     rb"[.!?\xef\xe3](?:(?<=[.!?])[\"')\]]?[ \t\r\n]+|(?<=\xef)\xbc[\x81\x9f]|(?<=\xe3)\x80\x82)"
 )
 _ITEM: Final = re.compile(rb"[)}\]'\"], ")
@@ -88,8 +98,8 @@ _HEADING: Final = re.compile(rb"\n(?=#{1,6} )")
 _BLOCK_START: Final = re.compile(rb"\n(?=\S)")
 _FENCE: Final = re.compile(rb"\n(?:```|~~~)")
 
-# Best place to cut first; a place of one rank is taken before any of the next, however far back it lies, as long
-# as `share` of the chunk stays. The last resort is between two characters.
+# Best cutting places first. A place of one rank wins over any of the next, however far back it lies, as long
+# as `share` of the chunk remains. The last resort is between two characters.
 _Rank = tuple[re.Pattern[bytes], float]
 _RANKS: Final[dict[TextKind, tuple[_Rank, ...]]] = {
     TextKind.LOG: ((_ENTRY_END, 0.3), (_BLOCK_START, 0.3), (_LINE, 0.0)),
@@ -106,7 +116,7 @@ _RANKS: Final[dict[TextKind, tuple[_Rank, ...]]] = {
 }
 _LAST_RANKS: Final[tuple[_Rank, ...]] = ((_SENTENCE, 0.0), (_BLANK, 0.5))
 _AT_NEWLINES: Final = (_PARAGRAPH, _LINE, _ENTRY_END, _HEADING, _BLOCK_START)
-"""Where there is no newline, none of these is."""
+"""Patterns that cannot match where there is no newline."""
 _NEWLINE_WINDOW: Final = 1 << 20
 _BEFORE: Final = 4
 _AHEAD: Final = 80
@@ -114,7 +124,7 @@ _AHEAD: Final = 80
 
 
 class LongText:
-    """A text, its lines, and the places where it may be cut."""
+    """A text with its lines and the places where it may be cut."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -133,7 +143,7 @@ class LongText:
     def newlines(self) -> Sequence[int]:
         import numpy as np  # loaded by the first long text only
 
-        # In windows: a comparison of all bytes at once would need as much memory as the text.
+        # In windows: comparing all bytes at once would need as much memory as the text.
         data = np.frombuffer(self.data, np.uint8)
         found = [
             np.flatnonzero(data[start : start + _NEWLINE_WINDOW] == 10) + start
@@ -143,11 +153,11 @@ class LongText:
 
     @property
     def line_count(self) -> int:
-        """Lines as an editor counts them: a last newline ends a line, it does not begin one."""
+        """Count lines as an editor does: a final newline ends a line and does not begin one."""
         return len(self.newlines) + (not self.data.endswith(b"\n") and bool(self.data))
 
     def line_of(self, offset: int) -> int:
-        """The number, from 0, of the line that holds the byte at `offset`."""
+        """Return the number, from 0, of the line that contains the byte at `offset`."""
         return int(bisect_left(self.newlines, offset))
 
     def line_start(self, line: int) -> int:
@@ -163,7 +173,7 @@ class LongText:
         return first + [found.start() + 1 for found in _FENCE.finditer(self.data)]
 
     def cut(self, start: int, limit: int) -> int:
-        """The best end, at most `limit`, for a chunk that begins at `start`; always beyond `start`."""
+        """Return the best end, at most `limit`, for a chunk that begins at `start`. It is always beyond `start`."""
         if limit >= len(self.data):
             return len(self.data)
         last_line = self.data.rfind(b"\n", start, limit) + 1
@@ -191,7 +201,10 @@ class LongText:
         return None
 
     def _last(self, pattern: re.Pattern[bytes], low: int, limit: int) -> int | None:
-        """The last place where `pattern` ends; looked for in growing windows from the end, so mostly in the first."""
+        """Return the last place where `pattern` ends.
+
+        Searches growing windows from the end, so mostly only the first.
+        """
         width = 512
         while True:
             begin = max(low, limit - width)
@@ -208,7 +221,7 @@ class LongText:
 
 
 def _character_cut(data: bytes, start: int, limit: int) -> int:
-    """Between two characters: never inside a UTF-8 sequence."""
+    """Cut between two characters, never inside a UTF-8 sequence."""
     end = limit
     while end > start + 1 and data[end] & 0xC0 == 0x80:
         end -= 1
@@ -222,7 +235,7 @@ def _character_cut(data: bytes, start: int, limit: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Where each chunk of a text ends."""
+    """The end of each chunk of a text."""
 
     ends: list[int]
 
@@ -231,7 +244,7 @@ class Plan:
 
 
 def plan_chunks(text: LongText, budget: int, max_lines: int, estimator: Estimator) -> Plan:
-    """Cut the whole text once, so that the number of chunks is known before the first is sent."""
+    """Cut the whole text at once, so that the number of chunks is known before the first is sent."""
     curve = text.curve(estimator)
     ends: list[int] = []
     at = 0

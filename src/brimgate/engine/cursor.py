@@ -1,9 +1,9 @@
-"""Cursors: where a reading goes on, in at most 64 characters because the model pays for each.
+"""Cursors: where reading continues, in at most 64 characters because the model pays for each.
 
     base64url( kind · snapshot id (8) · expiry in minutes (4) · view id (0 or 4) · position (2 varints) · tag (16) )
 
-The tag is HMAC-SHA256 over these fields and over what is not in them: principal, upstream and tool. A cursor moved
-to another user, tool or server fails, at no cost in length. Whatever is wrong, the error is the same.
+The tag is HMAC-SHA256 over these fields and over three that are not in the cursor: principal, upstream and tool.
+So a cursor fails for another user, tool or server, at no cost in length. Every problem raises the same error.
 """
 
 import hmac
@@ -29,7 +29,7 @@ _WELL_KNOWN: Final = (b"secret", b"changeme", b"password", b"default", b"test", 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """Whom and what a cursor belongs to."""
+    """The principal, upstream and tool that a cursor belongs to."""
 
     principal: str = ""
     upstream: str = ""
@@ -49,7 +49,7 @@ class Cursor:
 
 
 class KeyRing:
-    """The first key seals, all unseal."""
+    """The keys for cursors. The first key seals; every key unseals."""
 
     def __init__(self, *keys: bytes) -> None:
         if not keys:
@@ -72,7 +72,7 @@ class KeyRing:
         return cursor
 
     def snapshot_id(self, data: bytes, binding: Binding) -> bytes:
-        """The same for the same answer to the same caller, and not to be guessed without the key."""
+        """Return an id that is the same for the same answer and caller, and cannot be guessed without the key."""
         seal = hmac.new(self._keys[0], binding.digest(), sha256)
         seal.update(data)
         return seal.digest()[:8]
@@ -92,7 +92,7 @@ def check_key(key: bytes) -> None:
 
 
 def peek(text: str) -> Cursor:
-    """What a cursor says, without checking that we sealed it (for debugging)."""
+    """Decode a cursor without checking that we sealed it (for debugging)."""
     body, _ = _split(text)
     return _unpack(body)
 
@@ -104,7 +104,7 @@ def _split(text: str) -> tuple[bytes, bytes]:
         data = urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except ValueError:
         raise CursorError from None
-    # A last character can carry bits that decode to nothing: only the one canonical spelling is accepted.
+    # The last character can carry bits that decode to nothing: accept only the one canonical spelling.
     if urlsafe_b64encode(data).rstrip(b"=").decode() != text:
         raise CursorError
     return data[:-_TAG_BYTES], data[-_TAG_BYTES:]

@@ -1,4 +1,4 @@
-"""What to do with an answer: nothing, if it fits as it is; else the mildest thing that makes it fit."""
+"""Decide what to do with an answer: nothing if it fits as it is, otherwise the mildest change that makes it fit."""
 
 import re
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from brimgate.engine.forms import Rendered
 
 BEST_SAVING: Final = 6
-"""No form has been seen to shrink JSON by more than this factor; beyond it, rendering the whole is not tried."""
+"""No form has ever shrunk JSON by more than this factor. Beyond it, rendering the whole answer is not tried."""
 
 
 _WORTH_COMPACTING: Final = 0.15
@@ -21,14 +21,14 @@ _WORTH_COMPACTING: Final = 0.15
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """It fits: send the same bytes."""
+    """The answer fits: send the same bytes."""
 
     tokens: int
 
 
 @dataclass(frozen=True, slots=True)
 class Rerender:
-    """It fits in another, lossless form: nothing is held back."""
+    """The answer fits in another, lossless form: nothing is held back."""
 
     rendered: "Rendered"
     tokens: int
@@ -37,7 +37,7 @@ class Rerender:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A list, alone or inside an envelope: whole items, as many as fit."""
+    """A list, alone or inside an envelope: send as many whole items as fit."""
 
     focus: Focus
     budget: int
@@ -45,7 +45,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """An object, or a list not one item of which fits: its essentials."""
+    """An object, or a list of which not even one item fits: send its essentials."""
 
     focus: Focus
     budget: int
@@ -53,7 +53,7 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A text, alone or inside an envelope: a piece that ends where something ends."""
+    """A text, alone or inside an envelope: send a piece that ends at a natural boundary."""
 
     focus: Focus | None
     budget: int
@@ -61,7 +61,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """An object when previews are switched off: its members in order."""
+    """An object when previews are switched off: send its members in order."""
 
     budget: int
 
@@ -85,7 +85,7 @@ def decide(source: Document, policy: Policy) -> Plan:
 
 
 def _compact(source: Document, budget: int, policy: Policy) -> Rerender | None:
-    """A cheaper form of what would fit as it is, if it is worth a change."""
+    """Return a cheaper form of an answer that would fit as it is, or None if the saving is too small."""
     if not source.is_json:
         return None
     rendered = _rendered(source, policy)
@@ -95,19 +95,19 @@ def _compact(source: Document, budget: int, policy: Policy) -> Rerender | None:
 
 
 def _rendered(source: Document, policy: Policy) -> "Rendered":
-    # The forms are loaded where one is written: an answer in the words of a pack needs none.
+    # Import the forms only here, where one is written: an answer from a pack's formatter needs none.
     from brimgate.engine.forms import render
 
     return render(jsontext.canonical(source.data), policy.form, policy.estimator)
 
 
 def is_worth(cost: int, whole: int) -> bool:
-    """Whether a change of what might go out as it came saves enough, the notice included."""
+    """Return whether changing an answer that could go out unchanged saves enough, including the notice."""
     return cost + NOTICE_ALLOWANCE <= whole * (1 - _WORTH_COMPACTING)
 
 
 def budget_for(source: Document, policy: Policy) -> int:
-    """By the shape of what the answer is about; without paging or summaries only the hard cap holds."""
+    """Return the budget for the shape of the focus. Without paging or summaries only the hard cap applies."""
     head = source.head(source.focus.node) if source.is_json else b'"'
     if not (policy.summarization if head == b"{" else policy.pagination):
         return policy.hard_cap
@@ -115,7 +115,7 @@ def budget_for(source: Document, policy: Policy) -> int:
 
 
 def decide_oversized(source: Document, policy: Policy) -> Reduction:
-    """What to do with an answer that cannot be sent whole."""
+    """Choose the reduction for an answer that cannot be sent whole."""
     budget = budget_for(source, policy)
     if not source.is_json:
         return Chunk(None, budget)
@@ -136,7 +136,7 @@ NOTICE_ALLOWANCE: Final = 60
 
 
 def measure(source: Document, budget: int, policy: Policy) -> int:
-    """Tokens of what is held, as exactly as the question "more than the budget?" needs."""
+    """Count the tokens of the document, only as exactly as the question "more than the budget?" needs."""
     estimator = policy.estimator
     if (bound := estimator.bound(len(source.data))) <= budget:
         return bound
@@ -145,14 +145,17 @@ def measure(source: Document, budget: int, policy: Policy) -> int:
         return tokens
     if tokens > _CLEARLY_OVER * budget and len(source.data.translate(None, _ASCII)) * 5 < tokens:
         return tokens
-    # What is taken to be under can cost up to twice as much; that must not lead past the cap.
+    # A text that we take to be under the budget can cost up to twice as much; that must not exceed the cap.
     if 2 * budget <= policy.hard_cap and _is_surely_under(source.data, tokens, budget, estimator):
         return tokens
     return estimator.ceiling(source.data)
 
 
 def surely_fits(text: str, budget: int, estimator: Estimator) -> bool:
-    """By the table alone, which needs no vocabulary: loading one takes longer than all the rest of a call from a shell."""
+    """Return whether a text fits by the pair table alone, which needs no vocabulary.
+
+    Loading a vocabulary takes longer than all the rest of a call from a shell.
+    """
     data = text.encode("utf-8", "surrogateescape")
     return _is_surely_under(data, estimator.table(data), budget, estimator)
 
@@ -165,8 +168,11 @@ def _is_surely_under(data: bytes, tokens: int, budget: int, estimator: Estimator
 
 
 def _by_runs(data: bytes) -> float:
-    """Tokens of a text by where its kinds of characters change. The table is a sum over pairs of bytes, some of which
-    count less than nothing: of pairs that no text is made of (`aA aA`, `"A"A`) it can say that they are free."""
+    """Estimate the tokens of a text by where its kinds of characters change.
+
+    The table is a sum over pairs of bytes, some with negative weights. For pairs that no real text is made of
+    (`aA aA`, `"A"A`) it can say that they are free.
+    """
     letters = len(data) - len(data.translate(None, _LETTERS))
     in_long_runs = sum(map(len, _LONG_RUN.findall(data)))
     return 1.6 * len(_RUN.findall(data)) + letters / 4 + 0.75 * in_long_runs
@@ -175,13 +181,18 @@ def _by_runs(data: bytes) -> float:
 _ORDINARY: Final = (
     bytes(range(0x30, 0x3A)) + bytes(range(0x41, 0x5B)) + bytes(range(0x61, 0x7B)) + b' \n\r\t"{}[]:,.-_/'
 )
-"""Bytes of which the table was never seen to count less than half of what a text of them costs. Others (symbols,
-scripts beyond ASCII) can cost several times what it says: they are taken at their most."""
+"""Bytes for which the table has never counted less than half of what a text of them costs.
+
+Others (symbols, scripts beyond ASCII) can cost several times what it says: they are counted at their maximum.
+"""
 _LETTERS: Final = bytes(range(0x41, 0x5B)) + bytes(range(0x61, 0x7B))
 _RUN: Final = re.compile(rb"[a-z]+|[A-Z]+|[0-9]{1,3}| +|[^a-zA-Z0-9 ]")
 _LONG_RUN: Final = re.compile(rb"[A-Za-z]{13,}")
 _MOST_BYTES_A_TOKEN: Final = 8
 _ASCII: Final = bytes(range(128))
 _CLEARLY_OVER: Final = 2.5
-"""In plain text. Beyond ASCII the table can also be several times too high, and what fits must not be touched."""
+"""Applies to plain text.
+
+Beyond ASCII the table can also be several times too high, and what fits must stay unchanged.
+"""
 _BEYOND_DOUBT: Final = 15

@@ -1,7 +1,7 @@
-"""What is held: the original bytes, and where the parts of it lie.
+"""The document that is held: its original bytes, and where its parts lie.
 
-A JSON value is opened one level at a time and only where something is shown, so that page k costs a slice. What
-cannot be opened safely (refused JSON, keys too long to stand in a path, nesting beyond MAX_DEPTH) is text.
+A JSON value is opened one level at a time and only where something is shown, so that page k costs a slice. A value
+that cannot be opened safely (refused JSON, keys too long for a path, nesting beyond MAX_DEPTH) is text.
 """
 
 import re
@@ -30,12 +30,12 @@ MAX_KEY_CHARS: Final = 200
 MAX_POINTER_CHARS: Final = 1_000
 
 _DOMINANT: Final = 0.6
-"""Share of its parent's bytes that makes a list or text the thing the answer is about."""
+"""Share of its parent's bytes that makes a list or text the focus of the answer."""
 _MAX_ENVELOPES: Final = 6
 
 
 class Node(NamedTuple):
-    """A value by its place in the source."""
+    """A value by its place in the document."""
 
     start: int
     end: int
@@ -49,7 +49,7 @@ class Focus(NamedTuple):
 
 
 class Position(NamedTuple):
-    """Where a walk goes on: at the value that starts at `node`, `text` bytes into its text."""
+    """Where a walk continues: at the value that starts at `node`, `text` bytes into its text."""
 
     node: int
     text: int = 0
@@ -57,18 +57,18 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A child by its parent: what a walk needs to go on from it."""
+    """A child by its parent: what a walk needs to continue from it."""
 
     pointer: str
-    """Of the parent."""
+    """The pointer of the parent."""
     parent: Node
     index: int
     steps: "tuple[Step, ...]" = ()
-    """How the parent was reached from the root."""
+    """The steps from the root to the parent."""
 
 
 class Step(NamedTuple):
-    """One step down: which child of how many, of a list (items) or an object (members)."""
+    """One step down: which child of how many, in a list (items) or an object (members)."""
 
     child: int
     total: int
@@ -89,13 +89,13 @@ class Document:
         growing: str = "",
         has_end: bool = True,
     ) -> None:
-        """`opened`: the children of the root, where they are known already."""
+        """Hold `data`. `opened` has the children of the root, if they are already known."""
         self.data = data
         self.expected = expected
-        """Items in all of the list at `growing`, where it goes on upstream and only its beginning is here."""
+        """The total number of items in the live list at `growing`, of which only the beginning is here."""
         self._growing = growing
         self._has_end = has_end
-        """Whether that is known, and not only that there are more than are here."""
+        """Whether that total is known. If not, it only means that there are more items than are here."""
         self.root = Node(0, len(data))
         self._opened: dict[int, Children | None] = {0: opened} if opened is not None else {}
         self._texts: dict[int, Document] = {}
@@ -103,7 +103,7 @@ class Document:
         self._chosen: dict[tuple[str, ...], Document] = {}
         self._tokens: dict[Estimator, int] = {}
         self.searches: dict[str, object] = {}
-        """Hits of the last searches, by query; kept by search.py."""
+        """The hits of recent searches, by query; search.py maintains them."""
         self.plans: dict[tuple[int, int, Estimator], Plan] = {}
         self.is_json = opened is not None or self._is_json()
 
@@ -128,9 +128,10 @@ class Document:
         return PlainText(self.data)
 
     def tokens(self, estimator: Estimator) -> int:
-        """By the table: close enough to tell the size of what is held."""
+        """Estimate the tokens by the table: close enough to tell the size of the document."""
         if estimator not in self._tokens:
-            # A long text will be cut along its cost curve: its end is the same sum, and counted once.
+            # A long text will be cut along its cost curve. The end of the curve is the same sum, and counted
+            # only once.
             curved = not self.is_json and len(self.data) > _CURVED_BYTES and estimator.family != "chars4"
             if curved:
                 self._tokens[estimator] = int(self.long_text.curve(estimator).total * estimator.multiplier)
@@ -141,7 +142,10 @@ class Document:
         return self._tokens[estimator]
 
     def _sampled_tokens(self, estimator: Estimator) -> int:
-        """Of large JSON by an eighth of it, in pieces from all over: rows are alike, and a total is an estimate."""
+        """Estimate large JSON by an eighth of it, in pieces from everywhere.
+
+        Rows are alike, and a total is an estimate.
+        """
         step = len(self.data) // _SAMPLES
         width = step // _SAMPLED_PART
         pieces = b"".join(self.data[at : at + width] for at in range(0, len(self.data) - width, step))
@@ -149,8 +153,10 @@ class Document:
 
     @lazy
     def focus(self) -> "Focus":
-        """Go down from the root as long as one child holds most of what is there. A list that goes on is what it is about,
-        however little of it is here."""
+        """Go down from the root as long as one child holds most of the bytes.
+
+        A live list is always the focus, however little of it is here.
+        """
         if self.expected:
             return Focus(self.resolve(self._growing), self._growing)
         node, pointer = self.root, ""
@@ -169,29 +175,29 @@ class Document:
 
     @property
     def is_beginning(self) -> bool:
-        """Whether more of it is still to come."""
+        """Whether more of the live list is still to come."""
         children = self.open(self.focus.node) if self.expected and self.is_json else None
         return children is not None and len(children) < self.expected
 
     def is_open_ended(self, node: Node) -> bool:
-        """Whether a list goes on, and nobody says how far."""
+        """Return whether `node` is a live list of unknown length."""
         return not self._has_end and self.is_beginning and node == self.focus.node
 
     def count(self, node: Node, children: Children) -> int:
-        """How many children there are in all, those to come included; of an open end, how many are here."""
+        """Count the children, including those still to come. Where the total is unknown, count those that are here."""
         if node != self.focus.node or self.is_open_ended(node):
             return len(children)
         return max(len(children), self.expected)
 
     def head(self, node: Node) -> bytes:
-        """The first byte of a value, which tells its kind."""
+        """Return the first byte of a value, which tells its kind."""
         return self.data[node.start : node.start + 1]
 
     def raw(self, node: Node) -> bytes:
         return self.data[node.start : node.end]
 
     def open(self, node: Node) -> Children | None:
-        """The children of an array or object; None if it is neither or must be treated as text."""
+        """Return the children of an array or object. None if it is neither or must be treated as text."""
         if node.start not in self._opened:
             self._opened[node.start] = self._open(node)
         return self._opened[node.start]
@@ -211,7 +217,7 @@ class Document:
         return Node(children.starts[index], children.ends[index])
 
     def text_of(self, node: Node) -> "Document":
-        """The text of a string as a source of its own; of anything else, its JSON text."""
+        """Return the text of a string as a document of its own; for any other value, its JSON text."""
         if node.start not in self._texts:
             raw = self.raw(node)
             text = jsontext.string_value(raw).encode() if raw[:1] == b'"' else raw
@@ -219,7 +225,7 @@ class Document:
         return self._texts[node.start]
 
     def inside(self, node: Node) -> "Document":
-        """A value as a source of its own; a string as its text."""
+        """Return a value as a document of its own; a string as its text."""
         if node == self.root:
             return self
         if self.head(node) == b'"':
@@ -234,19 +240,19 @@ class Document:
     def chosen(
         self, fields: tuple[str, ...], choose: "Callable[[Document, tuple[str, ...]], Document]"
     ) -> "Document":
-        """The source that `choose` makes of these fields, kept as long as we are."""
+        """Return the document that `choose` makes of these fields, and keep it as long as this document lives."""
         if fields not in self._chosen:
             self._chosen[fields] = choose(self, fields)
         return self._chosen[fields]
 
     def resolve(self, pointer: str) -> Node:
-        """The value a JSON Pointer leads to."""
+        """Return the value that a JSON Pointer leads to."""
         node = self.root
         for step in pointer_steps(pointer):
             children = self.open(node) if self.is_json else None
             index = _child_index(children, step) if children else None
             if pointer == "/" and index is None:
-                return node  # what people write for the whole; strictly it names the key ""
+                return node  # people write "/" for the whole; strictly it names the key ""
             if children is None or index is None:
                 raise BadRequest(
                     one_line(
@@ -257,7 +263,7 @@ class Document:
         return node
 
     def locate(self, start: int) -> Place:
-        """The child that starts at byte `start`, found by going down from the root."""
+        """Find the child that starts at byte `start`, by going down from the root."""
         pointer, parent, steps = "", self.root, ()
         while True:
             children = self.open(parent)
@@ -273,7 +279,7 @@ class Document:
 
 
 class PlainText(Document):
-    """A source that is text whatever it looks like."""
+    """A document that is text whatever it looks like."""
 
     def _is_json(self) -> bool:
         return False
@@ -283,7 +289,7 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def one_line(text: str) -> str:
-    """Foreign text on a line of ours: it cannot end the line, so it cannot begin one."""
+    """Escape control characters in foreign text, so that it cannot end our line and begin a new one."""
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
@@ -298,7 +304,7 @@ def _child_index(children: Children, step: str) -> int | None:
 
 
 def _offer(children: Children | None) -> str:
-    """What could have been meant instead."""
+    """Say what could have been meant instead."""
     if children is None:
         return " (a value without parts)"
     if children.keys is None:

@@ -1,4 +1,4 @@
-"""Chosen fields of an object or of every item of a list: nested paths, siblings kept together, source order."""
+"""Select fields of an object or of every item of a list: nested paths, siblings kept together, document order."""
 
 import re
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ from brimgate.errors import BadRequest, JsonRefused
 
 MIN_NUMBERS: Final = 32
 _STUB_BYTES: Final = 20
-"""What is no longer than its stub stays."""
+"""A value no longer than its stub is kept."""
 
 _LOOKS_LIKE_VECTOR: Final = re.compile(
     rb"\[\s*-?\d+\.\d+(?:[eE][-+]?\d+)?(?:\s*,\s*-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?){31}"
@@ -25,12 +25,12 @@ _LOOKS_LIKE_VECTOR: Final = re.compile(
 
 
 def has_vector(raw: bytes) -> bool:
-    """Whether a list of many fractions stands somewhere in it."""
+    """Return whether the value contains a list of many fractions."""
     return _LOOKS_LIKE_VECTOR.search(raw) is not None
 
 
 def is_vector(raw: bytes) -> bool:
-    """Whether it is such a list, and nothing else."""
+    """Return whether the value is such a list and nothing else."""
     return (
         _LOOKS_LIKE_VECTOR.match(raw) is not None
         and raw.count(b"[") == 1
@@ -40,7 +40,7 @@ def is_vector(raw: bytes) -> bool:
 
 
 def is_noisy(raw: bytes, policy: Policy) -> bool:
-    """Whether an item has something that the policy leaves out."""
+    """Return whether an item has something that the policy leaves out."""
     if raw[:1] != b"{":
         return False
     if policy.strip_vectors and has_vector(raw):
@@ -51,8 +51,10 @@ def is_noisy(raw: bytes, policy: Policy) -> bool:
 
 
 def strip(raw: bytes, policy: Policy) -> bytes:
-    """The value without its noise. Of vectors and configured fields a stub with their size stays, of what is empty
-    nothing; numbers stay as they are written."""
+    """Return the value without its noise.
+
+    Vectors and configured fields become a stub with their size, empty members are removed, and numbers stay as written.
+    """
     value = jsontext.faithful_value(jsontext.canonical(raw))
     return raw if value is None else msgspec.json.encode(_stripped(value, policy))
 
@@ -110,7 +112,7 @@ def field_tree(paths: Iterable[str]) -> FieldTree:
 
 
 def project(raw: bytes, tree: FieldTree, found: set[str], prefix: str = "") -> bytes | None:
-    """What of `raw` the tree selects; None when nothing is. The paths that led somewhere are added to `found`."""
+    """Return what the tree selects of `raw`, or None if nothing. Add the paths that led somewhere to `found`."""
     if tree.whole and prefix:
         return raw
     if raw[:1] == b"[":
@@ -136,7 +138,7 @@ def project(raw: bytes, tree: FieldTree, found: set[str], prefix: str = "") -> b
 
 
 def _pick(key: str, value: bytes, tree: FieldTree, found: set[str], prefix: str) -> bytes | None:
-    """The part of one member that is selected. A key may itself contain dots."""
+    """Return the selected part of one member. A key may itself contain dots."""
     below = tree.below.get(key)
     if below is None:
         below = _through_dots(key, tree)
@@ -157,7 +159,7 @@ def _through_dots(key: str, tree: FieldTree) -> FieldTree | None:
 
 
 def are_around(source: Document, fields: tuple[str, ...]) -> bool:
-    """Whether fields are those of the object around a dominant list, and not of the list's items."""
+    """Return whether the fields belong to the object around a dominant list, and not to the items of that list."""
     children = source.open(source.root) if source.is_json and source.focus.pointer else None
     if children is None or children.keys is None:
         return False
@@ -167,7 +169,7 @@ def are_around(source: Document, fields: tuple[str, ...]) -> bool:
 def select_fields(
     source: Document, view: View, start: int, limit: int, room: int, policy: Policy
 ) -> Selection:
-    """The chosen fields of every item of a list, or of one object."""
+    """Select the chosen fields of every item of a list, or of one object."""
     if not source.is_json:
         raise BadRequest("fields can be chosen from JSON only; this is text: use lines or search")
     is_list = source.head(source.root) == b"["
@@ -212,7 +214,7 @@ def select_fields(
 
 
 def chosen_part(source: Document, fields: tuple[str, ...]) -> Document:
-    """The chosen fields of an object as a source of their own."""
+    """Return the chosen fields of an object as a document of their own."""
     raw = project(source.raw(source.root), field_tree(fields), set()) or b"{}"
     return Document(jsontext.canonical(raw))
 
@@ -222,7 +224,7 @@ def _left_out(policy: Policy) -> str:
 
 
 def occurs(name: str, found: set[str], data: bytes) -> bool:
-    """Whether a field was found on this page, or its name stands anywhere in the answer."""
+    """Return whether a field was found on this page, or its name occurs anywhere in the answer."""
     if name in found or any(path.startswith(name + ".") for path in found):
         return True
     last = jsontext.quote(name.rpartition(".")[2]).encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""As much as fits: the largest count of parts whose rendering stays within a budget."""
+"""Find the largest number of parts whose rendering stays within a budget."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -12,18 +12,18 @@ from brimgate.engine.policy import Policy
 from brimgate.engine.tokens.estimator import Estimator
 
 _FULL: Final = 0.89
-"""A page this full is not tried again with more: that would cost another rendering for little."""
+"""A page this full is not tried again with more parts: that would cost another rendering for little gain."""
 _AIM: Final = 0.965
 _FIRST_AIM: Final = 0.925
-"""From a few parts only: a row less than might fit is cheaper than another rendering."""
+"""Aim of the first try, based on a few parts: a row less than might fit is cheaper than another rendering."""
 _NEARLY: Final = 1.08
 _PROBE: Final = 6
 _MAX_TRIES: Final = 24
 _TOKENS_PER_BYTE: Final = 0.15
-"""Of JSON whose parts are too big to try a few first."""
+"""Used for JSON whose parts are too big to try a few first."""
 
 Size = Callable[[int], float]
-"""Bytes of the first so many parts, about."""
+"""The approximate bytes of the first n parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Fitted:
 def fit(
     render: "Callable[[int], Rendered]", most: int, size: Size, budget: int, estimator: Estimator
 ) -> Fitted | None:
-    """The most parts that fit, or nearly; None when not even one does."""
+    """Return the most parts that fit, or nearly the most. None if not even one fits."""
     best: Fitted | None = None
     too_many = most + 1
     line = _probe(render, most, size, budget, estimator)
@@ -67,7 +67,7 @@ def _rounded(
     budget: int,
     estimator: Estimator,
 ) -> Fitted | None:
-    """All that were asked for, where nearly all fit: a page of 50 is worth another rendering, one of 48 is not."""
+    """Take all the parts that were asked for where nearly all fit: 50 are worth another rendering, 48 are not."""
     if best is None or not best.count < most <= best.count * _NEARLY:
         return best
     rendered = render(most)
@@ -77,7 +77,7 @@ def _rounded(
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """Tokens by bytes as a straight line: a table's header is paid once, its rows each time."""
+    """Tokens as a linear function of bytes: a table's header is paid once, its rows each time."""
 
     size: float
     tokens: float
@@ -94,14 +94,14 @@ class _Line:
 
 
 def _count_at(size: Size, most: int, wanted: float) -> int:
-    """How many parts have so many bytes; at least one."""
+    """Return how many parts have `wanted` bytes; at least one."""
     return max(1, bisect_right(range(1, most + 1), wanted, key=size))
 
 
 def _probe(
     render: "Callable[[int], Rendered]", most: int, size: Size, budget: int, estimator: Estimator
 ) -> _Line:
-    """What a few parts cost."""
+    """Measure what a few parts cost."""
     few = min(_PROBE, most)
     if most <= _PROBE or size(few) > budget:
         return _Line(0, 0, _TOKENS_PER_BYTE)
@@ -114,7 +114,7 @@ def _probe(
 
 
 INDEX: Final = "#"
-"""Name of the member that tells which item of the list this is."""
+"""The name of the member that tells the number of an item in its list."""
 _LEAST_CHARS: Final = 16
 
 
@@ -128,7 +128,7 @@ class Selection:
     total: dict[str, int]
     shown: dict[str, int]
     following: int | None = None
-    """Number of the unit (or byte of the text) that comes next."""
+    """The number of the next unit (or byte of the text)."""
     missing: Sequence[str] = ()
     remark: str = ""
     is_clipped: bool = False
@@ -144,7 +144,7 @@ def list_items(source: Document) -> list[bytes]:
 
 
 def indexed(raw: bytes, at: int) -> bytes:
-    """The item with its number in front, so that its details can be asked for by path."""
+    """Put its number in front of an item, so that its details can be requested by path."""
     if raw[:1] != b"{":
         return b'{"%s":%d,"value":%s}' % (INDEX.encode(), at, raw)
     inner = raw[1:].lstrip()
@@ -154,7 +154,7 @@ def indexed(raw: bytes, at: int) -> bytes:
 def fit_units(
     pick: Callable[[int], bytes], start: int, most: int, room: int, policy: Policy, *, is_list: bool = True
 ) -> Fitted | None:
-    """As many units from `start` on as fit; None when not even one does."""
+    """Fit as many units as possible from `start` on. Return None if not even one fits."""
     picked: dict[int, bytes] = {}
 
     def rendered(count: int) -> Rendered:
@@ -171,7 +171,7 @@ def fit_units(
 
 
 def clipped(text: str, around: int, note: str, room: int, policy: Policy) -> Fitted:
-    """One unit that does not fit even alone: the part of it around a place, with how much is missing."""
+    """Cut one unit that does not fit even alone: keep the part around a place, and say how much is missing."""
     size = min(len(text), room * 8)
     while True:
         start = max(0, min(around - size // 3, len(text) - size))

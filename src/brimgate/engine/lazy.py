@@ -1,4 +1,4 @@
-"""Values that are worked out when they are first asked for."""
+"""Attributes that are computed on first access."""
 
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, overload
@@ -7,10 +7,10 @@ _T = TypeVar("_T")
 
 
 class lazy(Generic[_T]):  # noqa: N801  # used as a decorator, like `property`
-    """`functools.cached_property` without its lock, which until Python 3.12 all instances share.
+    """`functools.cached_property` without its lock, which all instances share until Python 3.12.
 
-    Work on a large answer in one thread must not keep work on a small one in another waiting. Two threads that ask the
-    same instance at once both work the value out, and get the same.
+    Work on a large answer in one thread must not block work on a small one in another. Two threads that ask the
+    same instance at the same time both compute the value and get equal results.
     """
 
     def __init__(self, work_out: Callable[[Any], _T]) -> None:

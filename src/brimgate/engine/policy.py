@@ -1,4 +1,7 @@
-"""What to keep an answer within, and how. The defaults are those of the brief (requirements A and D)."""
+"""The limits that an answer must stay within, and how.
+
+The defaults are those of the brief (requirements A and D).
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -23,23 +26,23 @@ class Policy:
     summarization: bool = True
     highlights: bool = True
     highlight_share: float = 0.3
-    """Of the budget, at most, for what does not look like the rest."""
+    """The largest share of the budget for highlights: items or lines that differ from the rest."""
     form: str = "auto"
     strip_vectors: bool = True
-    """Show the length of an embedding vector instead of its numbers."""
+    """Replace an embedding vector by its length."""
     strip_empty: bool = False
-    """Leave members out of items that are null or empty."""
+    """Leave out members of items that are null or empty."""
     strip_fields: tuple[str, ...] = ()
-    """Names of members (`*` stands for anything) of which an item shows the size only."""
+    """Names of members (`*` stands for anything) that an item shows only by size."""
     essential_fields: tuple[str, ...] = ()
     sections: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Names under which several fields can be asked for at once."""
+    """Names that each stand for several fields in a query."""
     compact: bool = False
-    """Write also what fits in a cheaper lossless form, where that saves at least 15 %."""
+    """Also rewrite answers that fit, in a cheaper lossless form, when that saves at least 15 %."""
     read_tool: str = "brimgate_read"
-    """Name of the tool that notices lead to."""
+    """The name of the tool that notices point to."""
     keywords: tuple[str, ...] = ()
-    """Sentences with one of these words survive first when a long text is cut."""
+    """Sentences with one of these words are kept first when a long text is cut."""
 
     def __post_init__(self) -> None:
         for name in ("list_threshold", "object_threshold", "mapped_object_threshold", "text_threshold"):
@@ -56,12 +59,12 @@ class Policy:
         return self.mapped_object_threshold if self.essential_fields else self.object_threshold
 
     def spelled_out(self, fields: tuple[str, ...]) -> tuple[str, ...]:
-        """Fields with each section in the place of its name."""
+        """Replace the name of each section by its fields."""
         known = dict(self.sections)
         return tuple(dict.fromkeys(one for name in fields for one in known.get(name, (name,))))
 
     def with_thresholds(self, change: Callable[[int], int], hard_cap: int) -> "Policy":
-        """Every threshold changed in the same way, under another cap."""
+        """Return a copy with `change` applied to every threshold, under the given hard cap."""
         return replace(
             self,
             hard_cap=hard_cap,
@@ -72,5 +75,8 @@ class Policy:
         )
 
     def with_budget(self, budget: int) -> "Policy":
-        """One budget for all shapes. Above the cap it is somebody's explicit wish, and raises the cap with it."""
+        """Return a copy with one budget for all shapes.
+
+        A budget above the cap is an explicit wish and raises the cap too.
+        """
         return self.with_thresholds(lambda _: budget, max(self.hard_cap, budget))

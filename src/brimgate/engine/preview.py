@@ -1,5 +1,8 @@
-"""The essentials of something too big to send: ids, names, status, dates and totals first, long texts cut with
-counts, and for every heavy section a stub that says how big it is and where."""
+"""Write the essentials of something too big to send.
+
+Ids, names, status, dates and totals come first, long texts are cut with counts, and every heavy section becomes a
+stub that says how big it is and where.
+"""
 
 import re
 from dataclasses import dataclass, field
@@ -13,7 +16,7 @@ from brimgate.engine.jsontext import Children
 from brimgate.engine.pointer import pointer_step
 from brimgate.engine.policy import Policy
 
-# Ends at the first mark followed by white space; no backtracking over the text, whatever stands in it.
+# Ends at the first mark followed by white space. There is no backtracking, whatever the text contains.
 _SENTENCE: Final = re.compile(r"[^.!?\n]*(?:[.!?](?!\s)[^.!?\n]*)*[.!?\n]?\s*")
 _MAX_SENTENCES: Final = 200
 _WORD: Final = re.compile(r"\S+")
@@ -37,7 +40,10 @@ def excerpt(text: str, room: int, keywords: tuple[str, ...] = ()) -> Excerpt:
 
 
 def _sentences(text: str, room: int, keywords: tuple[str, ...]) -> str:
-    """The first sentence if it fits, then in order those with a keyword; all that fit when there are no keywords."""
+    """Return the first sentence if it fits, then those with a keyword in order.
+
+    Without keywords, return all that fit.
+    """
     kept: list[str] = []
     at = 0
     for number in range(_MAX_SENTENCES):
@@ -65,13 +71,13 @@ def _at_a_word(text: str, room: int) -> str:
 
 _STUB_BYTES: Final = 70
 _WORTH_OPENING: Final = 160
-"""Bytes of room below which a section is better named than begun."""
+"""With less room than this (in bytes), naming a section is better than beginning it."""
 _MAX_SECTIONS: Final = 24
 _TRIES: Final = 8
 _ENOUGH: Final = 0.6
-"""Of the budget: a preview that uses less is drawn again, larger."""
+"""Share of the budget: a preview that uses less is drawn again, larger."""
 
-# What survives first, by the last word of its name (FR-016): guestName, listing_id, totalPrice, createdAt.
+# What is kept first, by the last word of its name (FR-016): guestName, listing_id, totalPrice, createdAt.
 _RANKS: Final = tuple(
     tuple(words.split())
     for words in (
@@ -92,7 +98,7 @@ class Essentials:
     rendered: Rendered
     tokens: int
     sections: list[str]
-    """Where the held-back parts are, biggest first."""
+    """Pointers to the held-back parts, biggest first."""
     shown_fields: list[str]
 
 
@@ -106,7 +112,7 @@ class _Draft:
 
 
 def preview(source: Document, node: Node, base: str, policy: Policy, budget: int) -> Essentials:
-    """Shrink the room until what was made of it fits; the last resort is the beginning of the text."""
+    """Write a preview that fits, by shrinking the room until it does. The last resort is the beginning of the text."""
     raw = source.raw(node)
     per_byte = max(policy.estimator.table(raw) / max(len(raw), 1), 0.05)
     room = int(budget * 0.95 / per_byte)
@@ -136,7 +142,7 @@ def _draw(source: Document, node: Node, base: str, policy: Policy, room: int, pe
 
 
 def _render(raw: bytes, policy: Policy) -> Rendered:
-    """A summary is read, not read back: its tables say what was left out, and nothing is derived from our stubs."""
+    """Render a preview. Nobody reads it back: its tables say what was left out, and stubs yield no derived columns."""
     if policy.form not in (AUTO, "columns"):
         return render(raw, policy.form, policy.estimator)
     text = columns.encode_summary(raw)
@@ -153,7 +159,7 @@ def _fields(source: Document, node: Node, held: dict[str, int], base: str) -> li
 
 
 def _shorten(draft: _Draft, node: Node, pointer: str, room: int, depth: int) -> bytes:
-    """The value as canonical-to-be JSON in about `room` bytes."""
+    """Return the value as JSON in about `room` bytes; the caller makes it canonical."""
     size = node.end - node.start
     if size <= room:
         return draft.source.raw(node)
@@ -193,7 +199,7 @@ def _cut_text(draft: _Draft, node: Node, pointer: str, room: int) -> bytes:
 
 
 def _cut_list(draft: _Draft, node: Node, children: Children, pointer: str, room: int, depth: int) -> bytes:
-    """The first items whole; where not even one fits, the essentials of a few."""
+    """Keep the first items whole. Where not even one fits, keep the essentials of a few."""
     room -= _STUB_BYTES
     shown: list[bytes] = []
     for at in range(min(len(children), draft.policy.max_page_size)):
@@ -217,7 +223,7 @@ def _cut_list(draft: _Draft, node: Node, children: Children, pointer: str, room:
 
 
 def _cut_object(draft: _Draft, children: Children, pointer: str, room: int, depth: int) -> bytes:
-    """Small and important members whole, the others by an equal share of what is left; source order."""
+    """Keep small and important members whole and give the others an equal share of the rest, in document order."""
     keys = children.keys or []
     essential = draft.policy.essential_fields if depth == 0 else ()
     order = sorted(

@@ -1,4 +1,4 @@
-"""What a caller may ask of a held answer. Anything wrong is refused with a sentence that says what is right."""
+"""What a caller may ask of a held answer. A wrong parameter is refused with a sentence that says what is right."""
 
 import json
 import re
@@ -16,17 +16,20 @@ MAX_PATTERN_CHARS: Final = 500
 @dataclass(frozen=True, slots=True)
 class View:
     scope: str = "focus"
-    """whole: every part in source order; focus: the dominant list or text; path: what `path` leads to, as an answer
-    of its own; walk: every part of what `path` leads to; chosen: every part of the chosen `fields` of the object there;
-    text: the bytes as they came, whatever they hold."""
+    """Which part of the answer this view covers.
+
+    whole: every part in document order; focus: the dominant list or text; path: the value at `path`, as an answer of
+    its own; walk: every part of the value at `path`; chosen: every part of the chosen `fields` of the object there;
+    text: the original bytes, whatever they contain.
+    """
     path: str = ""
     fields: tuple[str, ...] = ()
     search: str = ""
     lines: tuple[int, int] | None = None
     condensed: bool = False
-    """Each item in short: by its field map, or without its vectors; its number stands with it."""
+    """Shorten each item by its field map or by leaving out its vectors, and show its number with it."""
     formatted: bool = False
-    """In the words of a pack, from the item on that a position counts."""
+    """Written by a pack's formatter, starting at the item that the position counts."""
     form: str = ""
     limit: int = 0
 
@@ -45,7 +48,7 @@ class View:
         return replace(cls(**values), fields=tuple(values["fields"]), lines=tuple(lines) if lines else None)
 
     def key(self) -> bytes:
-        """Four bytes that stand for this view in a cursor; equal views have equal keys."""
+        """Return four bytes that stand for this view in a cursor. Equal views have equal keys."""
         return blake2b(self.pack(), digest_size=4).digest()
 
 

@@ -1,4 +1,4 @@
-"""Put a walked answer together again, from the replies alone: the proof that nothing was lost."""
+"""Rebuild a walked answer from the replies alone: the proof that nothing was lost."""
 
 from dataclasses import dataclass, field
 
@@ -12,7 +12,7 @@ from brimgate.errors import InputError
 
 @dataclass(slots=True)
 class _Pieces:
-    """What has come of one list, object or text."""
+    """What has arrived of one list, object or text."""
 
     kind: str
     children: dict[int, bytes] = field(default_factory=lambda: {})
@@ -21,11 +21,11 @@ class _Pieces:
     """Children that came in parts of their own, by their pointer."""
     text: list[bytes] = field(default_factory=lambda: [])
     total: int = 0
-    """Children there are, or bytes of text that have come."""
+    """The number of children in all, or the bytes of text that have arrived."""
 
 
 class Rebuilder:
-    """Feed it every reply of a walk in order, then ask for the answer."""
+    """Rebuilds an answer: feed it every reply of a walk in order, then call `answer`."""
 
     def __init__(self) -> None:
         self._parts: dict[str, _Pieces] = {}
@@ -33,7 +33,7 @@ class Rebuilder:
         self._complete: bytes | None = None
         self._is_json = False
         self.received_bytes = 0
-        """About how much of the original has come; for a progress bar."""
+        """About how much of the original has arrived; for a progress bar."""
 
     def feed(self, reply: Reply) -> None:
         record = reply.record
@@ -53,7 +53,7 @@ class Rebuilder:
             self._feed_children(reply, pieces)
 
     def _note_steps(self, pointer: str, steps: list[tuple[int, int, str]]) -> None:
-        """Remember where in its parents a part belongs."""
+        """Remember where a part belongs in its parents."""
         names = pointer_steps(pointer)
         base = len(names) - len(steps)
         for number, (index, total, kind) in enumerate(steps):
@@ -89,7 +89,7 @@ class Rebuilder:
             pieces.keys[at], pieces.children[at] = key, value
 
     def answer(self) -> bytes:
-        """The original bytes of a text, the canonical text of a JSON value."""
+        """Return the original bytes of a text, or the canonical text of a JSON value."""
         if self._complete is not None:
             return self._complete
         if not self._parts:
@@ -126,7 +126,7 @@ class Rebuilder:
 
 
 def next_on_walk(reply: Reply) -> str | None:
-    """The cursor that leads to all that is left: behind a derived view, the one of the complete walk."""
+    """Return the cursor to everything that is left; for a derived view, the cursor of the complete walk."""
     if reply.record.get("derived"):
         return reply.record["detailsAvailable"]["cursor"]
     return reply.record.get("nextCursor")

@@ -1,4 +1,4 @@
-"""What holds for one tool, and where it is looked up."""
+"""The rule for one tool, and how it is looked up."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 OutputSchema = Literal["drop", "relax", "keep"]
 AnswerFormats = Callable[[bytes, Callable[[dict[str, Any]], None]], "AnswerFormat"]
-"""How the answer to a call is worded, given its arguments and whom to tell of trouble, in the fields of a log line."""
+"""Returns the format of the answer to a call.
+
+Takes the arguments and a callback for problems (fields of a log line).
+"""
 DEFAULT_TTL_SECONDS: Final = 600
 _MAX_REMEMBERED: Final = 4_096
 
@@ -22,21 +25,21 @@ _MAX_REMEMBERED: Final = 4_096
 class ToolRule:
     policy: Policy = field(default_factory=Policy)
     enabled: bool = True
-    """False: answers pass as they are, whatever their size (the one-line rollback)."""
+    """If False, answers pass unchanged, whatever their size (the one-line rollback)."""
     rollout_percent: int = 100
-    """Of all calls, chosen by what they ask, so that the same call always fares alike."""
+    """Percentage of protected calls. A call is chosen by its arguments, so the same call is always treated alike."""
     output_schema: OutputSchema = "drop"
     annotate: bool = False
-    """Put the budget record also on answers that go out as they came."""
+    """Also put the budget record on answers that are passed unchanged."""
     hidden: bool = False
     max_description_chars: int = 0
-    """Longer descriptions are cut in the list of tools; 0 leaves them."""
+    """Cut longer descriptions in the list of tools; 0 leaves them unchanged."""
     words: AnswerFormats | None = None
-    """Of a pack that knows the tool."""
+    """The formatters of a pack that knows the tool."""
 
     @property
     def reads_everything(self) -> bool:
-        """Whether even a small answer must be looked at."""
+        """Whether even a small answer must be inspected."""
         return self.annotate or self.policy.compact
 
     def answer_format(
@@ -45,21 +48,21 @@ class ToolRule:
         return self.words(arguments, on_trouble) if self.words is not None else None
 
     def protects(self, tool: str, arguments: bytes) -> bool:
-        """Whether a call is among those that are protected."""
+        """Return whether a call is among those that are protected."""
         if not self.enabled or self.rollout_percent >= 100:
             return self.enabled
         drawn = blake2b(tool.encode() + b"\0" + arguments, digest_size=4).digest()
         return int.from_bytes(drawn, "big") % 100 < self.rollout_percent
 
     def may_be_large(self, raw: bytes | bytearray) -> bool:
-        """Whether an answer might be over its budget; what surely is not need not be opened."""
+        """Return whether an answer might exceed its budget. One that surely does not need not be opened."""
         policy = self.policy
         least = min(policy.text_threshold, policy.list_threshold, policy.object_threshold)
         return len(raw) > 3 * least or policy.estimator.bound_of(raw) > least
 
 
 class Rules:
-    """The rules in force. A change of configuration makes a new one; calls under way keep theirs."""
+    """The rules in force. A configuration change makes a new object; calls under way keep theirs."""
 
     def __init__(
         self,
@@ -109,13 +112,13 @@ class PathPattern:
         return cls(re.compile("".join([*out, re.escape(text[at:])]), re.DOTALL))
 
     def match(self, path: str) -> dict[str, str] | None:
-        """What the names stand for; None where the path is another."""
+        """Return the values of the names in the pattern. None if the path does not match."""
         found = self.expression.fullmatch(_bare(path))
         return None if found is None else found.groupdict()
 
 
 def template_for(path: str, templates: "Mapping[str, str]") -> str:
-    """The endpoint of one item of the list at `path`, names of the pattern filled in; the later match wins."""
+    """Return the endpoint for one item of the list at `path`, with names filled in. The last match wins."""
     chosen = ""
     for pattern, template in templates.items():
         names = PathPattern.of(pattern).match(path)

@@ -1,4 +1,4 @@
-"""Find words or a pattern in a held answer. Patterns run on RE2, whose time is linear in the text."""
+"""Search words or a pattern in a held answer. Patterns run on RE2, whose time is linear in the text."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,14 +16,17 @@ from brimgate.errors import BadRequest
 
 CONTEXT_LINES: Final = 2
 _MAX_KEPT: Final = 4
-"""Searches whose hits are remembered with the answer, so that the next page of one does not search again."""
+"""Number of searches whose hits are kept with the answer, so that the next page does not search again."""
 
 Matcher = Callable[[str], int]
-"""Where in a text the first match begins; -1 when there is none."""
+"""Returns where the first match in a text begins, or -1 when there is none."""
 
 
 def matcher(query: str) -> Matcher:
-    """`/pattern/` is a regular expression, anything else words that must all occur; case never matters."""
+    """Compile a search: `/pattern/` is a regular expression, anything else words that must all occur.
+
+    Case never matters.
+    """
     if len(query) > 2 and query.startswith("/") and query.rstrip("i").endswith("/"):
         return _pattern(query.rstrip("i")[1:-1])
     words = query.lower().split()
@@ -112,7 +115,7 @@ def _hits(source: Document, query: str, *, is_list: bool) -> Hits:
 
 
 def _searchable(raw: bytes) -> str:
-    """An item as a reader would write it: escapes undone, quotation marks and backslashes included."""
+    """Write an item as a reader would: undo escapes, including those of quotation marks and backslashes."""
     if b"\\" in raw:
         raw = jsontext.unescape(raw).replace(b'\\"', b'"').replace(b"\\\\", b"\\")
     return raw.decode("utf-8", "replace")
@@ -126,7 +129,7 @@ def _lines(source: Document) -> Iterator[str]:
 
 
 def _leaves(source: Document) -> Iterator[str]:
-    """Every leaf of a value as `pointer: value`, in source order, for searching what is not a list."""
+    """Yield every leaf of a value as `pointer: value`, in document order, for searching what is not a list."""
     stack: list[tuple[str, Node, int]] = [("", source.root, 0)]
     while stack:
         pointer, node, depth = stack.pop()
@@ -155,7 +158,7 @@ def _matching_items(
 
 
 def _matching_lines(hits: Hits, start: int, context: int, room: int, policy: Policy) -> Any:
-    """Matching lines with the lines around them, each with its number."""
+    """Show matching lines with the lines around them, each with its number."""
 
     def rendered(count: int) -> Rendered:
         return Rendered("text", _excerpts(hits.units, hits.numbers[start : start + count], context))
@@ -182,7 +185,10 @@ def _excerpts(lines: Sequence[str], hits: list[int], context: int) -> str:
 def select_lines(
     source: Document, wanted: tuple[int, int], start: int, room: int, policy: Policy
 ) -> Selection:
-    """Lines count from 1; `start` is the byte to go on at, 0 for the first line of the range."""
+    """Return a range of lines, counted from 1.
+
+    `start` is the byte to continue at, 0 for the first line of the range.
+    """
     text = source.as_text.long_text if source.is_json else source.long_text
     first, last = wanted
     if first > text.line_count:

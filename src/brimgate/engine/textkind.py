@@ -1,4 +1,4 @@
-"""What kind of text is this? Decides where it is cut, never whether anything is lost."""
+"""Guess the kind of a text. The kind decides where the text is cut, never whether anything is lost."""
 
 import re
 from enum import StrEnum
@@ -29,8 +29,8 @@ _STAMP: Final = (
 )
 ENTRY: Final = re.compile(rb"^(?:" + _STAMP + rb")", re.MULTILINE)
 
-# Each is matched at the beginning of a line. A repetition that another could continue is possessive: a line of white
-# space must not be tried from every place in it.
+# Each pattern is matched at the beginning of a line. Where another repetition could continue one, the first
+# is possessive: a line of white space must not be retried from every position in it.
 _JSON_LINE: Final = re.compile(rb'\{".*\}\r?\Z')
 _TRACE: Final = re.compile(
     rb"Traceback \(most recent call last\)|[ \t]++(?:at [\w.$<>]+\(|File \"[^\"]*\", line \d)"
@@ -56,7 +56,7 @@ _BASE64: Final = re.compile(rb"(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/_=\r\n-]+\
 
 
 def text_kind(data: bytes) -> TextKind:
-    """Judged on the beginning and the middle, so that its cost does not grow with the text."""
+    """Guess the kind of a text from its beginning and middle, so that the cost does not grow with the text."""
     sample = data[:_SAMPLE_BYTES]
     if len(data) > 2 * _SAMPLE_BYTES:
         middle = data.find(b"\n", len(data) // 2, len(data) // 2 + _SAMPLE_BYTES) + 1
@@ -91,19 +91,19 @@ def _by_lines(lines: list[bytes]) -> TextKind:
 
 
 def _share(pattern: re.Pattern[bytes], lines: list[bytes]) -> float:
-    """Of lines that begin so."""
+    """Return the share of lines that begin with `pattern`."""
     return sum(map(bool, map(pattern.match, lines))) / len(lines)
 
 
 def _is_leveled(lines: list[bytes]) -> bool:
-    """Whether many lines name a log level near their beginning."""
+    """Return whether many lines name a log level near their beginning."""
     lowered = b"\n".join(lines).lower()
     least = 0.4 * len(lines)
     return sum(map(lowered.count, _LEVELS)) > least and _share(_LEVELED, lines) * len(lines) > least
 
 
 def _is_csv(lines: list[bytes]) -> bool:
-    """Most lines have as many delimiters as the first one."""
+    """Return whether most lines have as many delimiters as the first one."""
     lines = [line for line in lines[:40] if line.strip()][:-1]
     if len(lines) < 3:
         return False

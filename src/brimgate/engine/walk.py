@@ -1,7 +1,8 @@
-"""The walk: everything that is held, part by part, in the order of the source.
+"""The walk: everything that is held, part by part, in document order.
 
-Each part is a run of whole children of one array or object, or a piece of one text too long to stand whole. The
-parts cover the source exactly once, so whoever follows the cursors to the end has every value (see rebuild.py).
+Each part is a run of whole children of one array or object, or a piece of one text that is too long to send whole.
+The parts cover the document exactly once, so whoever follows the cursors to the end gets every value (see
+rebuild.py).
 """
 
 from bisect import bisect_right
@@ -31,9 +32,9 @@ class Part:
     kind: str
     """items (of a list), members (of an object), text (of a string or document), literal (JSON text in pieces)."""
     pointer: str
-    """Of the list, object or text."""
+    """The pointer of the list, object or text."""
     first: int
-    """Number of the first child, or byte of the text."""
+    """The number of the first child, or the first byte of the text."""
     count: int
     total: int
     content: str
@@ -42,14 +43,14 @@ class Part:
     following: Position | None
     lines: "Lines | None" = None
     steps: tuple[Step, ...] = ()
-    """How `pointer` was reached from the root of what is walked."""
+    """The steps from the root of what is walked to `pointer`."""
     is_open_ended: bool = False
-    """There are more than `total`, and nobody says how many."""
+    """There are more than `total`, but the number is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Where a piece of text stands among the lines and chunks of the whole; lines count from 1."""
+    """The position of a piece of text among the lines and chunks of the whole; lines count from 1."""
 
     first: int
     last: int
@@ -63,16 +64,19 @@ class Walker:
     source: Document
     policy: Policy
     budget: int
-    """For the content alone."""
+    """Applies to the content alone."""
     limit: int
     base: str = ""
-    """Pointer of the source's root in the whole answer."""
+    """The pointer of the document's root in the whole answer."""
     chunk_budget: int = 0
-    """What texts are planned by, the same for every reply about one text; `budget` may be less, or more for several."""
+    """The budget for planning chunks, the same for every reply about one text.
+
+    `budget` may be less, or more for several.
+    """
     chunk_count: int = 1
 
     def part(self, position: Position | None) -> Part:
-        """The part that begins at `position` (None: the beginning)."""
+        """Return the part that begins at `position` (None: the beginning)."""
         if not self.source.is_json:
             return self._text(self.source, position.text if position else 0, self.base, None, "text")
         if position is None:
@@ -91,7 +95,7 @@ class Walker:
         return Part(kind, self.base, 0, 0, 0, text, "json", self.policy.estimator.ceiling(text), None)
 
     def _children(self, place: Place) -> Part:
-        """As many children from `place` on as fit; if not even one does, go down into it."""
+        """Return as many children from `place` on as fit. If not even one does, go down into it."""
         children = self.source.open(place.parent) or Children([], [], None)
         most = min(len(children) - place.index, self.limit if children.keys is None else len(children))
         window = self._window(children, place.index, most)
@@ -113,7 +117,7 @@ class Walker:
         )  # fmt: skip
 
     def _window(self, children: Children, index: int, most: int) -> int:
-        """At most so many children can fit: no form saves more than nine tenths of JSON's bytes."""
+        """Return how many children can fit at most: no form saves more than nine tenths of JSON's bytes."""
         if not most:
             return 0
         reach = children.starts[index] + self.budget * 60
@@ -124,7 +128,7 @@ class Walker:
         return render(raw, self.policy.form, self.policy.estimator)
 
     def joined(self, children: Children, index: int, count: int) -> bytes:
-        """A run of children as a list or object of its own."""
+        """Return a run of children as a list or object of its own."""
         data = self.source.data
         values = [data[children.starts[at] : children.ends[at]] for at in range(index, index + count)]
         if children.keys is None:
@@ -153,7 +157,7 @@ class Walker:
         return replace(part, following=following, steps=(*place.steps, step_into(children, place.index)))
 
     def _after(self, place: Place, index: int) -> Position | None:
-        """Where the walk goes on behind child number `index - 1`: its next sibling, or its parent's."""
+        """Return where the walk continues after child number `index - 1`: its next sibling, or its parent's."""
         children = self.source.open(place.parent)
         if children and index < len(children):
             return Position(children.starts[index])
@@ -188,7 +192,10 @@ class Walker:
         return source.plans[key]
 
     def _fitting(self, text: LongText, start: int, end: int) -> tuple[int, str, int]:
-        """The planned end, or an earlier one where the plan's estimate was too low; the text up to it, its tokens."""
+        """Return the planned end, the text up to it and its tokens.
+
+        If the plan's estimate was too low, use an earlier end.
+        """
         while True:
             content = text.data[start:end].decode("utf-8", "surrogateescape")
             tokens = self.policy.estimator.ceiling(content)

@@ -1,1 +1,1 @@
-"""What clients talk to."""
+"""The side that clients talk to."""

@@ -20,7 +20,7 @@ class StdioClient:
         self.silent = asyncio.Event()
         """Set when the client will send nothing more."""
         self.gone = asyncio.Event()
-        """Set when the client reads nothing more."""
+        """Set when the client no longer reads."""
         self.port = LinePort(
             max_line_bytes=max_line_bytes,
             on_line=on_line,
@@ -32,13 +32,13 @@ class StdioClient:
         self.is_connected = False
 
     async def connect(self) -> None:
-        # The pipes' modes are shared with whoever started us: they are put back when we end.
+        # The modes of the pipes are shared with whoever started us: they are restored when we end.
         self._shared = [descriptor for descriptor in (0, 1) if _is_blocking(descriptor)]
         await self.port.connect(os.fdopen(os.dup(0), "rb", 0), os.fdopen(os.dup(1), "wb", 0))
         self.is_connected = True
 
     async def close(self, within_seconds: float) -> None:
-        """Send what is still waiting, as long as the client takes it."""
+        """Send what is still waiting, as long as the client takes it, then close."""
         self.port.reader.close()
         self.port.writer.close()
         with suppress(TimeoutError):

@@ -1,1 +1,1 @@
-"""Who may come in, and with what."""
+"""Who may connect, and with what."""

@@ -1,4 +1,4 @@
-"""By which names we may be called, and which web pages may call: a page elsewhere must not reach a server on this machine."""
+"""Check Host and Origin headers: a web page from elsewhere must not reach a server on this machine."""
 
 import re
 from collections.abc import Iterable
@@ -16,10 +16,14 @@ LOOPBACK_NAMES: Final = frozenset(("localhost", "127.0.0.1", "[::1]"))
 
 class OriginRules:
     def __init__(self, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
-        """`hosts`: names besides those of this machine, `*.example.com` for all below one. `origins`: whole ones."""
+        """Create the rules.
+
+        `hosts` are names besides those of this machine (`*.example.com` for all below one); `origins` are
+        complete.
+        """
         self._hosts = tuple(host.lower().rstrip(".") for host in hosts)
         self._origins = frozenset(origin.lower().rstrip("/") for origin in origins)
-        # Clients say the same with every request.
+        # Clients send the same values with every request.
         self.allows_host = lru_cache(1_000)(self._allows_host)
         self.allows_origin = lru_cache(1_000)(self._allows_origin)
 
@@ -40,7 +44,7 @@ class OriginRules:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address to listen on can be reached from this machine alone."""
+    """Return whether an address to listen on can be reached only from this machine."""
     if host.lower() == "localhost":
         return True
     try:

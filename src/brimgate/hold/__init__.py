@@ -1,1 +1,1 @@
-"""The engine with a memory: what it holds back, under which keys, in which store."""
+"""The engine with a memory: which answers it holds, under which keys, in which store."""

@@ -1,4 +1,4 @@
-"""Where one process holds what it holds back."""
+"""Create the one protection of a process on first use."""
 
 from functools import cache
 from threading import Lock
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def process_protection(max_result_bytes: int = 0) -> "Callable[[], Protection]":
-    """The engine for one process, loaded when the first answer needs it: most sessions never do."""
+    """Return a function that creates the engine when the first answer needs it: most sessions never do."""
     lock = Lock()
 
     @cache
@@ -22,13 +22,13 @@ def process_protection(max_result_bytes: int = 0) -> "Callable[[], Protection]":
         from brimgate.hold.stores.memory import MemoryStore
 
         usual = Bounds()
-        # Whatever may come in one answer must find room.
+        # The largest possible answer must find room.
         most = max(usual.per_principal_bytes, max_result_bytes)
         bounds = Bounds(most, max(usual.total_bytes, most))
         return Protection(Policy(), process_ring(), MemoryStore(bounds))
 
     def protection() -> "Protection":
-        with lock:  # two threads that need it first at once must not get two
+        with lock:  # two threads that need it at the same time must get the same one
             return make()
 
     return protection

@@ -1,4 +1,4 @@
-"""Lists that go on upstream, while their cursors are valid and on their way to whoever reads them."""
+"""Live lists: keep them while their cursors are valid, and hand them over to their reader."""
 
 from bisect import bisect_right
 from collections import Counter, OrderedDict
@@ -13,30 +13,30 @@ from brimgate.engine.query import Query, View
 from brimgate.hold.stores.contract import Bounds
 
 EVERYTHING: Final = 1 << 53
-"""More items than there are: a total may not be known."""
+"""More items than any list has: a total may be unknown."""
 
 
 class ListState(NamedTuple):
-    """What a list is at one moment."""
+    """The state of a live list at one moment."""
 
     data: bytes
     total: int
     is_total_known: bool
-    """Else the total only says that there are more than are here."""
+    """If False, the total only says that there are more items than are here."""
     is_complete: bool
 
 
 class LiveList(Protocol):
-    """What has come of a list so far, and more of it on demand."""
+    """The items of a list that have arrived so far, with more on demand."""
 
     @property
     def data(self) -> bytes:
-        """The JSON document. Its list stands last in it and grows at its end: all before stays where it is."""
+        """The JSON document. Its list comes last and grows at its end: everything before it stays in place."""
         ...
 
     @property
     def total(self) -> int:
-        """Items in all."""
+        """The number of items in all."""
         ...
 
     @property
@@ -45,7 +45,7 @@ class LiveList(Protocol):
         ...
 
     def state(self) -> "ListState":
-        """All of it at one moment: more may come from another thread between two questions."""
+        """Return everything at one moment: another thread may add items between two accesses."""
         ...
 
     @property
@@ -55,14 +55,14 @@ class LiveList(Protocol):
     def is_complete(self) -> bool: ...
 
     async def reach(self, count: int) -> None:
-        """Until so many items are here, or all. UpstreamError if they cannot be had."""
+        """Fetch until `count` items are here, or all. Raise UpstreamError if they cannot be fetched."""
         ...
 
 
 def items_needed(source: Document, view: View, position: Position, request: Query, limit: int) -> int:
-    """How many items must be here for a reply, and one more: then its cursor leads to something that is here."""
+    """Return how many items a reply needs, plus one: then its cursor leads to an item that is here."""
     if request.search or view.search:
-        return EVERYTHING  # whoever searches wants to know that there is no other
+        return EVERYTHING  # whoever searches wants to know that there is no other match
     pages = request.pages[1] if request.pages else 1
     if request.path is not None:
         return _index_in(source, request.path) + 1
@@ -75,7 +75,7 @@ def items_needed(source: Document, view: View, position: Position, request: Quer
 
 
 def _index_at(source: Document, view: View, position: Position) -> int:
-    """Which item of the list a walk goes on at."""
+    """Return the number of the item at which a walk continues."""
     focus = source.focus.node
     children = source.open(focus)
     begin = 0 if view.scope == "whole" or focus == source.root else focus.start
@@ -83,21 +83,21 @@ def _index_at(source: Document, view: View, position: Position) -> int:
 
 
 def _index_in(source: Document, path: str) -> int:
-    """Which item of the list a path leads into; 0 if into none."""
+    """Return the number of the item that a path leads into; 0 if it leads into none."""
     steps, before = pointer_steps(path), pointer_steps(source.focus.pointer)
     inside = steps[len(before) :] if steps[: len(before)] == before else []
     return int(inside[0]) if inside and inside[0].isdecimal() and len(inside[0]) < 10 else 0
 
 
 TICKET: Final = "brimgate/filling"
-"""Member of a result's `_meta` under which its list can be taken over."""
+"""The member of a result's `_meta` with the ticket for its live list."""
 _MAX_LEFT: Final = 1_000
 _MAX_LEFT_BYTES: Final = 512 << 20
-"""Answers are taken as soon as they are heard of. What nobody takes, because its call was cancelled, must not pile up."""
+"""Lists are taken as soon as their ticket arrives. Those of cancelled calls are never taken and must not pile up."""
 _OVERHEAD_BYTES: Final = 2_000
-"""What one takes besides its text."""
+"""The overhead of one list besides its text."""
 _MARGIN_SECONDS: Final = 60
-"""A cursor's end is rounded up to the minute."""
+"""The expiry of a cursor is rounded up to the minute."""
 
 
 Key = tuple[str, bytes]
@@ -107,11 +107,11 @@ class _Known(NamedTuple):
     until: float
     live_list: LiveList
     size: int
-    """When it was looked at last: it grows only for those who read it."""
+    """Its size when it was last accessed: it grows only for those who read it."""
 
 
 class LiveLists:
-    """By whom and what they were begun for, as long as their cursors are valid. The bounds are those of a store."""
+    """Live lists by principal and snapshot, kept while their cursors are valid. The bounds are those of a store."""
 
     def __init__(self, bounds: Bounds | None = None) -> None:
         self._bounds = bounds or Bounds()
@@ -142,7 +142,7 @@ class LiveLists:
             self._drop(key)
 
     def _put(self, key: Key, until: float, live_list: LiveList) -> None:
-        """Least recently used out first: of the one whose it is, then of everyone."""
+        """Store a list. Evict the least recently used: first of the same principal, then of everyone."""
         if key in self._known:
             self._drop(key)
         size, principal, bounds = len(live_list.data) + _OVERHEAD_BYTES, key[0], self._bounds
@@ -161,7 +161,7 @@ class LiveLists:
 
 @dataclass(frozen=True, slots=True)
 class WholeList:
-    """A whole answer that is handed over as lists are."""
+    """A whole answer that is passed by ticket like a live list."""
 
     data: bytes
     total: int = 0
@@ -173,11 +173,11 @@ class WholeList:
         return ListState(self.data, 0, is_total_known=True, is_complete=True)
 
     async def reach(self, count: int) -> None:
-        """All of it is here."""
+        """Do nothing: all of it is here."""
 
 
 class ClaimTickets:
-    """Where a server in our own process leaves its lists for those who read them, under a name that is used once."""
+    """Hands live lists from a server in our own process to their readers. Each ticket is used once."""
 
     def __init__(self) -> None:
         self._left: OrderedDict[str, LiveList] = OrderedDict()

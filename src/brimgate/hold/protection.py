@@ -1,4 +1,4 @@
-"""The engine with a memory: what it holds back goes into a store, and cursors lead there."""
+"""The engine with a memory: it puts documents into a store, and cursors lead there."""
 
 import os
 import secrets
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 KEY_VARIABLE: Final = "BRIMGATE_CURSOR_KEY"
 DEFAULT_TTL_SECONDS: Final = 600
 _TOOL: Final = b"\0tool"
-"""Key under which the name of the tool stands beside its snapshot; keys of views have four bytes."""
+"""The key of the tool's name, stored beside its snapshot; keys of views have four bytes."""
 _NAMED_VIEWS: Final = {b"": WHOLE, FOCUS.key(): FOCUS}
 
 
@@ -47,18 +47,18 @@ class Protection:
         answer_format: AnswerFormat | None = None,
         live_list: LiveList | None = None,
     ) -> Reply | None:
-        """The bounded first reply to an answer; None when it fits and goes out as it is."""
+        """Return the bounded first reply to an answer, or None when it fits and goes out unchanged."""
         held = self.hold(data, binding, now, live_list)
         source = held.source
         if source.is_beginning:
-            answer_format = None  # a pack words whole answers
+            answer_format = None  # a pack formats only whole answers
         try:
             return Gate(source, self.policy, held.issue, answer_format=answer_format).first()
-        except Exception:  # noqa: BLE001  # whatever we got wrong, the answer stays bounded and within reach
+        except Exception:  # noqa: BLE001  # whatever we got wrong, the answer stays bounded and readable
             return self._last_resort(source, held)
 
     def _last_resort(self, source: Document, held: "HeldAnswer") -> Reply | None:
-        """The answer as plain text in chunks: no judgement about what it is, and so none that can fail."""
+        """Return the answer as plain text in chunks. This makes no assumption about the content, so none can fail."""
         plain = replace(self.policy, highlights=False)
         reply = Gate(
             source.as_text, plain, lambda view, at: held.issue(replace(view, scope="text"), at)
@@ -68,23 +68,26 @@ class Protection:
     def holding(
         self, binding: Binding, now: float, answer_format: AnswerFormat | None = None
     ) -> "Callable[[bytes, Policy], Reply | None]":
-        """`protect` for one caller and tool, within whatever policy an answer needs."""
+        """Return `protect` for one caller and tool. It takes whatever policy an answer needs."""
         return lambda data, policy: replace(self, policy=policy).protect(data, binding, now, answer_format)
 
     def hold(
         self, data: bytes, binding: Binding, now: float, live_list: LiveList | None = None
     ) -> "HeldAnswer":
-        """`filling`: where the answer's list goes on upstream; more of it may have come meanwhile."""
+        """Hold an answer.
+
+        `live_list` is given if its list is still being fetched; more of it may have arrived meanwhile.
+        """
         state = live_list.state() if live_list is not None else None
         if live_list is None or state is None or state.is_complete:
             return HeldAnswer(self, binding, Document(data if state is None else state.data), now)
-        snapshot = secrets.token_bytes(8)  # another answer may begin with the same items, and go on otherwise
+        snapshot = secrets.token_bytes(8)  # another answer may begin with the same items, then differ
         held = HeldAnswer(self, binding, _source_of(live_list, state), now, snapshot)
         self.live_lists.add(binding.principal, snapshot, live_list, now, now + self.ttl_seconds)
         return held
 
     def select(self, data: bytes, binding: Binding, request: Query, now: float) -> Reply:
-        """A reply to a request about an answer that is not held yet."""
+        """Reply to a query about an answer that is not held yet."""
         held = self.hold(data, binding, now)
         return Gate(held.source, self.policy, held.issue).read(FOCUS, Position(0), request)
 
@@ -102,19 +105,19 @@ class Protection:
         )
 
     def opened(self, cursor_text: str, binding: Binding, now: float) -> "tuple[HeldAnswer, View, Position]":
-        """What a cursor leads to: a held answer, how it is looked at, and where to go on."""
+        """Return what a cursor leads to: a held answer, the view of it, and where to continue."""
         cursor, source = self._held(cursor_text, binding, now)
         view = self._view(cursor, binding)
         return HeldAnswer(self, binding, source, now, cursor.snapshot), view, cursor.position
 
     def live_list(self, cursor_text: str, binding: Binding, now: float) -> LiveList | None:
-        """What is still being filled of the answer that a cursor leads to; None if all of it is here."""
+        """Return the live list of the answer that a cursor leads to, or None if all of it is here."""
         cursor = self.ring.unseal(cursor_text, binding, int(now // 60))
         found = self.live_lists.of(binding.principal, cursor.snapshot, now)
         return None if found is None or found.is_complete else found
 
     async def fill(self, cursor_text: str, binding: Binding, request: Query, now: float) -> None:
-        """Have as much of an answer here as a reading of it needs. UpstreamError if that cannot be had."""
+        """Fetch as much of a live list as a query needs. Raise UpstreamError if it cannot be fetched."""
         live_list = self.live_list(cursor_text, binding, now)
         if live_list is not None:
             held, view, position = self.opened(cursor_text, binding, now)
@@ -122,7 +125,7 @@ class Protection:
             await live_list.reach(items_needed(held.source, view, position, request, limit))
 
     def section(self, cursor_text: str, binding: Binding, path: str, now: float) -> bytes:
-        """What a path leads to in a held answer, as it was sent."""
+        """Return the value at a path of a held answer, as it was sent."""
         source = self._held(cursor_text, binding, now)[1]
         return source.raw(source.resolve(path))
 
@@ -133,7 +136,7 @@ class Protection:
             raise CursorError
         live_list = self.live_lists.of(binding.principal, cursor.snapshot, now)
         if live_list is None and source.is_beginning:
-            raise CursorError  # what it was the beginning of is held no more
+            raise CursorError  # it was the beginning of a live list that is no longer held
         state = live_list.state() if live_list is not None else None
         if live_list is not None and state is not None and len(state.data) != len(source.data):
             source = _source_of(live_list, state)
@@ -141,7 +144,7 @@ class Protection:
         return cursor, source
 
     def owner(self, cursor_text: str, principal: str, upstream: str) -> Binding:
-        """Whose a cursor must be for `read` to take it: the tool stands beside what it answered."""
+        """Return the binding that a cursor must have for `read`: the name of the tool is stored beside the answer."""
         snapshot = peek(cursor_text).snapshot
         tool = self.store.get_view(principal, snapshot, _TOOL)
         if tool is None:
@@ -176,7 +179,8 @@ class HeldAnswer:
 
     def issue(self, view: View, position: Position) -> str:
         protection, principal = self._protection, self._binding.principal
-        # Rounded up to the minute: a cursor lives at least its time, and its text changes once a minute only.
+        # Rounded up to the minute: a cursor lives at least as long as promised, and its text changes only
+        # once a minute.
         expires = int(-(-(self._now + protection.ttl_seconds) // 60))
         if not self._snapshot:
             self._snapshot = protection.ring.snapshot_id(self.source.data, self._binding)
@@ -189,7 +193,7 @@ class HeldAnswer:
         return protection.ring.seal(Cursor(self._snapshot, expires, position, key), self._binding)
 
     def _with_choices(self, view: View) -> View:
-        """The form and page size an answer began with go on with its cursors."""
+        """Keep the form and page size that an answer began with in its cursors."""
         policy, usual = self._protection.policy, Policy()
         form = view.form or ("" if policy.form == usual.form else policy.form)
         limit = view.limit or (0 if policy.page_size == usual.page_size else policy.page_size)
@@ -197,7 +201,7 @@ class HeldAnswer:
 
 
 def ring_from_environment() -> KeyRing | None:
-    """The keys given by BRIMGATE_CURSOR_KEY (base64, comma separated, the first seals), if any."""
+    """Return the keys in BRIMGATE_CURSOR_KEY (base64, comma separated, the first seals), or None."""
     text = os.environ.get(KEY_VARIABLE, "").strip()
     if not text:
         return None
@@ -210,12 +214,12 @@ def ring_from_environment() -> KeyRing | None:
 
 
 def process_ring() -> KeyRing:
-    """Keys for one process: its cursors die with it, unless the environment gives keys to share."""
+    """Return keys for one process. Its cursors die with it, unless the environment gives keys to share."""
     return ring_from_environment() or KeyRing(secrets.token_bytes(32))
 
 
 def ring_beside(folder: Path) -> KeyRing:
-    """Keys that outlive the process, in a file beside the file store."""
+    """Return keys that outlive the process, from a file beside the file store."""
     given = ring_from_environment()
     if given is not None:
         return given

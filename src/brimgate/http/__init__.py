@@ -1,1 +1,1 @@
-"""HTTP/1.1 without MCP: the client, its connections, encodings, server-sent events, ASGI types."""
+"""HTTP/1.1 without MCP: the client, its connections, responses, encodings and server-sent events."""

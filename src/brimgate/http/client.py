@@ -1,11 +1,11 @@
-"""A small HTTP/1.1 client for one origin: one request, one call of the upstream, never two.
+"""A small HTTP/1.1 client for one origin: one request is one call of the upstream, never two.
 
 UpstreamError
 ├── CannotConnect     nothing was sent: the call did not run
-├── ConnectionLost    the connection ended before the answer did
-├── BadAnswer         not an HTTP answer whose borders can be trusted
-├── TooLarge          larger than the caller takes
-└── TooSlow           the answer did not begin in time
+├── ConnectionLost    the connection ended before the response did
+├── BadAnswer         not an HTTP response whose boundaries can be trusted
+├── TooLarge          larger than the caller accepts
+└── TooSlow           the response did not begin in time
 
 It follows no redirect, and knows no proxies, cookies or credentials.
 """
@@ -60,7 +60,7 @@ _OURS: Final = frozenset(
         b"upgrade",
     )
 )
-"""They decide where a message ends, or what may come back: the client writes them, or nobody."""
+"""Headers that decide where a message ends, or what may come back: only the client may write them."""
 _REPEATABLE: Final = frozenset((b"GET", b"HEAD", b"DELETE"))
 _WITHOUT_BODY: Final = frozenset((b"GET", b"HEAD", b"DELETE", b"OPTIONS"))
 _MAX_GOOD_NAMES: Final = 256
@@ -72,7 +72,7 @@ _IPV6: Final = re.compile(r"[0-9a-f:.]*:[0-9a-f:.]*")
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a server is: the part of its address before the path."""
+    """Where a server is: the part of its URL before the path."""
 
     scheme: str
     host: str
@@ -81,7 +81,10 @@ class Origin:
 
     @classmethod
     def of(cls, url: str) -> "Origin":
-        """ConfigError, which repeats nothing of what may be a secret, for what is no address of a server."""
+        """Parse the URL of a server.
+
+        Raise ConfigError, which repeats nothing that may be a secret, if it is not one.
+        """
         from urllib.parse import urlsplit
 
         if any(char <= " " or char == "\x7f" for char in url):
@@ -118,7 +121,7 @@ class Origin:
 
 
 class HttpClient:
-    """Pooled connections to one origin, all on one event loop. It sets no bound to how many are busy at once."""
+    """Pooled connections to one origin, all on one event loop. The number of busy connections is not limited."""
 
     def __init__(
         self,
@@ -129,7 +132,10 @@ class HttpClient:
         max_idle: int = 64,
         tls: "ssl.SSLContext | None" = None,
     ) -> None:
-        """`tls`: must check certificates and names; the default takes the system's, or those of SSL_CERT_FILE."""
+        """Create a client.
+
+        `tls` must check certificates and names; the default uses those of the system or of SSL_CERT_FILE.
+        """
         if tls is not None and not (tls.check_hostname and tls.verify_mode.name == "CERT_REQUIRED"):
             raise ConfigError(
                 "certificates of upstreams are always checked: name a private CA in SSL_CERT_FILE"
@@ -158,9 +164,9 @@ class HttpClient:
         *,
         headers_within: float | None = None,
     ) -> Response:
-        """The answer once its head has come; ValueError for a request that cannot be written down.
+        """Send a request and return the response once its head has arrived. Raise ValueError if it is malformed.
 
-        `headers_within` counts from the first byte sent. Being cancelled closes the connection.
+        The timeout `headers_within` counts from the first byte sent. Cancelling closes the connection.
         """
         head = self._compose(method, target, headers, body)
         expects_body = method != b"HEAD"
@@ -173,7 +179,7 @@ class HttpClient:
                     )
                 )
             except ConnectionLost:
-                # Closed while our request was on its way. A call that may have run is not made again.
+                # Closed while our request was on its way. A call that may have run is not repeated.
                 if method not in _REPEATABLE or connection.is_heard:
                     raise
         connection = await self._connect()
@@ -182,7 +188,7 @@ class HttpClient:
         )
 
     async def close(self) -> None:
-        """Close every connection, idle or busy; whoever reads from one is told."""
+        """Close every connection, idle or busy. Whoever reads from one gets an error."""
         self._is_closed = True
         self._idle.clear()
         if self._sweeper is not None:
@@ -216,7 +222,7 @@ class HttpClient:
         return b"%b %b%b%b\r\n\r\n" % (method, target, lines, length)
 
     def _learn(self, names: list[bytes]) -> None:
-        """Names are few and come again: each is looked at once."""
+        """Check new header names. Names are few and recur, so each is checked once."""
         for name in names:
             if not name or name.translate(None, _NAME_BYTES):
                 raise ValueError("a header's name is empty or has characters that no name has")
@@ -241,7 +247,7 @@ class HttpClient:
         loop = asyncio.get_running_loop()
         seconds = self._idle_seconds
         if promised_seconds is not None:
-            # One second before the other side closes it, so that our request does not meet its farewell.
+            # Close it one second before the server does, so that our request does not cross with its closing.
             seconds = min(seconds, promised_seconds - 1.0)
         if seconds <= 0 or self._max_idle < 1 or self._is_closed:
             connection.drop()
@@ -279,7 +285,7 @@ class HttpClient:
             connection.forget()
             raise self._cannot(*_reason(error)) from None
         except BaseException:
-            connection.forget()  # it may have been made in the very moment we were cancelled
+            connection.forget()  # it may have been made at the very moment we were cancelled
             raise
         return connection
 

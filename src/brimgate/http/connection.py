@@ -1,7 +1,7 @@
-"""One HTTP/1.1 connection: a request goes out, the pieces of its answer come in.
+"""One HTTP/1.1 connection: a request goes out, the pieces of its response come in.
 
-A connection serves one exchange at a time. It is free again only when the answer has come to its end by its own
-framing, nothing came behind it, and the whole request has gone out.
+A connection serves one exchange at a time. It is free again only when the response has ended by its own framing,
+nothing came after it, and the whole request was sent.
 """
 
 import asyncio
@@ -17,12 +17,12 @@ from brimgate.errors import UpstreamError
 Headers = list[tuple[bytes, bytes]]
 
 MAX_UNREAD_BYTES: Final = 256 << 10
-"""More than this waiting for the caller, and we stop reading from the socket."""
+"""If more than this waits for the caller, we stop reading from the socket."""
 MAX_HEAD_BYTES: Final = 64 << 10
 MAX_HEADERS: Final = 200
 _MAX_INTERIM: Final = 16
 _JOINED_BYTES: Final = 64 << 10
-"""Up to here one copy is cheaper than a second call of the system."""
+"""Up to this size one copy is cheaper than a second system call."""
 _WRITE_BYTES: Final = 128 << 10
 _PIECE_BYTES: Final = 48
 """What Python takes to hold even one byte: a body in chunks of one must not cost fifty times its size."""
@@ -36,23 +36,23 @@ class CannotConnect(UpstreamError):
 
 
 class ConnectionLost(UpstreamError):
-    """The connection ended before the answer did."""
+    """The connection ended before the response did."""
 
 
 class BadAnswer(UpstreamError):
-    """What came is not an HTTP answer we can trust the borders of."""
+    """What came is not an HTTP response whose boundaries can be trusted."""
 
 
 class TooLarge(UpstreamError):
-    """The answer is larger than the caller takes."""
+    """The response is larger than the caller accepts."""
 
 
 class TooSlow(UpstreamError):
-    """The answer did not begin in time."""
+    """The response did not begin in time."""
 
 
 class Incoming:
-    """What has come of one answer and was not read yet: the connection puts in, one reader takes out."""
+    """The unread part of one response: the connection adds to it, one reader takes from it."""
 
     __slots__ = (
         "announced_bytes",
@@ -71,11 +71,11 @@ class Incoming:
     def __init__(self, connection: "Connection", where: str) -> None:
         self.where = where
         self.connection: Connection | None = connection
-        """None from the end on: it may then serve another."""
+        """None after the end: the connection may then serve another request."""
         self.status = 0
         self.headers: Headers = []
         self.announced_bytes = 0
-        """Of a body that has a Content-Length, as it comes over the wire."""
+        """The Content-Length of a body that has one, as it comes over the wire."""
         self.coding = b""
         self.pieces: list[bytes] = []
         self.unread_bytes = 0
@@ -90,7 +90,7 @@ class Incoming:
             await self._wait()
 
     async def take(self) -> bytes:
-        """All that waits, as it came over the wire; b"" at the end."""
+        """Return all that is waiting, as it came over the wire; b"" at the end."""
         pieces = self.pieces
         while not pieces:
             if self.is_complete:
@@ -106,7 +106,7 @@ class Incoming:
         return data
 
     def give_up(self, fault: UpstreamError | None = None) -> None:
-        """Close the connection at once. Harmless after the end."""
+        """Close the connection at once. Does nothing after the end."""
         if self.connection is not None:
             self.pieces.clear()
             self.connection.fail(fault or ConnectionLost(f"the answer from {self.where} was given up by us"))
@@ -141,7 +141,7 @@ class Incoming:
 
 
 class Connection(asyncio.Protocol):
-    """`on_free` is told the seconds the other side promised to keep it open for, if it said so."""
+    """One connection. `on_free` gets the seconds that the server promised to keep it open, if it said so."""
 
     def __init__(
         self,
@@ -169,14 +169,14 @@ class Connection(asyncio.Protocol):
         self._expects_body = expects_body
         self._headers = []
         self._silent_bytes = 0
-        """Come since the request, or since the head or a piece of the body."""
+        """Bytes received since the request, or since the head or a piece of the body."""
         self._interim = 0
         self._promised_seconds: float | None = None
         self.is_heard = False
         self._is_interim = self._has_head = self._is_complete = self._to_eof = False
         self._keeps_open = self._is_paused = False
 
-    # What the caller does.
+    # Called by the caller.
 
     async def exchange(
         self, head: bytes, body: bytes | None, *, expects_body: bool, headers_within: float | None
@@ -200,7 +200,7 @@ class Connection(asyncio.Protocol):
         return self._is_usable and self._transport is not None and not self._transport.is_closing()
 
     def can_serve(self) -> bool:
-        """Open, and nothing has come since the last answer: neither an end nor bytes nobody asked for."""
+        """Return whether it is open and nothing came after the last response: neither an end nor unexpected bytes."""
         return self.is_open and not self._readable()
 
     def fail(self, fault: UpstreamError) -> None:
@@ -216,7 +216,7 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
     def forget(self) -> None:
-        """Connecting failed. uvloop then says connection_made at times, and never connection_lost."""
+        """Clean up after a failed connect. uvloop then sometimes calls connection_made, and never connection_lost."""
         self.drop()
         self.connection_lost(None)
 
@@ -225,7 +225,7 @@ class Connection(asyncio.Protocol):
             self._is_paused = False
             self._transport.resume_reading()
 
-    # What the event loop calls.
+    # Called by the event loop.
 
     def connection_made(self, transport: Any) -> None:
         if not self._is_usable:
@@ -240,7 +240,7 @@ class Connection(asyncio.Protocol):
         self._open.discard(self)
         self._transport = None
         self.fail(self._lost())
-        self._parser = None  # it holds our methods: without the ring the memory goes at once
+        self._parser = None  # it references our methods: without the cycle the memory is freed at once
         self._readable = lambda: False
         if not self.gone.done():
             self.gone.set_result(None)
@@ -254,7 +254,7 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         incoming = self._incoming
         if incoming is None:
-            self.drop()  # nobody asked: never the beginning of the next answer
+            self.drop()  # nobody asked: never the beginning of the next response
             return
         self.is_heard = True
         had_head, unread = self._has_head, incoming.unread_bytes
@@ -272,7 +272,7 @@ class Connection(asyncio.Protocol):
                 self._pause()
             incoming.wake()
         elif self._silent_bytes > MAX_HEAD_BYTES:
-            # A head, an extension of a chunk or a trailer that does not end.
+            # A head, a chunk extension or a trailer that does not end.
             self.fail(self._bad(f"more than {MAX_HEAD_BYTES:,} bytes of headers or trailers"))
 
     def pause_writing(self) -> None:
@@ -282,14 +282,15 @@ class Connection(asyncio.Protocol):
         self._is_pressed = False
         self._send_more()
 
-    # What the parser calls. It does not know HEAD, and tells no end of a body that ends with the connection.
+    # Called by the parser. It does not know HEAD, and does not report the end of a body that ends with the
+    # connection.
 
     def on_message_begin(self) -> None:
         if self._is_complete:
             raise BadAnswer("something follows it")
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        # Trailers come here too, into a list that nobody reads. How many come is bounded by their bytes.
+        # Trailers come here too, into a list that nobody reads. Their number is bounded by their bytes.
         self._headers.append((name.lower(), value.strip()))
 
     def on_headers_complete(self) -> None:
@@ -326,7 +327,7 @@ class Connection(asyncio.Protocol):
         else:
             self._is_complete = True
 
-    # Within.
+    # Internal.
 
     def _pass_over(self, status: int) -> None:
         if status == 101:
@@ -348,7 +349,7 @@ class Connection(asyncio.Protocol):
             self._promised_seconds = float(promise[1])
         if status in (204, 304) or not self._expects_body:
             incoming.announced_bytes = 0
-            self._is_complete = not self._expects_body  # else the parser will say so
+            self._is_complete = not self._expects_body  # else the parser will report the end
             return
         self._to_eof = length is None and transfer is None
         if b"content-encoding" in wanted:
@@ -408,7 +409,7 @@ class Connection(asyncio.Protocol):
     def _refuse(self, error: Exception) -> None:
         if self._is_complete:
             self._keeps_open = False
-            self._finish()  # the answer is whole; what follows it is not ours
+            self._finish()  # the response is complete; what follows it is not ours
             return
         cause = error.__context__
         self.fail(self._bad(str(cause if isinstance(cause, BadAnswer) else error)))
@@ -425,7 +426,10 @@ class Connection(asyncio.Protocol):
 
 
 def _is_farewell(transport: asyncio.Transport | None) -> bool:
-    """With TLS only what was signed ends a body: whoever cuts the connection cannot shorten it."""
+    """Return whether the end is genuine.
+
+    With TLS only a signed end counts: whoever cuts the connection cannot shorten a body.
+    """
     secured = transport.get_extra_info("ssl_object") if transport is not None else None
     if secured is None:
         return True
@@ -452,7 +456,10 @@ def _wanted(headers: Headers) -> dict[bytes, bytes]:
 
 
 def _readiness(descriptor: int) -> Callable[[], bool]:
-    """Whether there is something to read that the event loop has not seen yet. 1 µs."""
+    """Return a function that checks whether there is unread data that the event loop has not seen yet.
+
+    It takes 1 µs.
+    """
     if not hasattr(select, "poll"):  # Windows
         return lambda: bool(select.select([descriptor], [], [], 0)[0])
     poller = select.poll()

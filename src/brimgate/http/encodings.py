@@ -10,7 +10,7 @@ _PIECE_BYTES: Final = 256 << 10
 
 
 class Unreadable(Exception):
-    """An encoding we do not know, or a body that is not in it."""
+    """An unknown encoding, or a body that is not in it."""
 
 
 class UnknownEncoding(Unreadable):

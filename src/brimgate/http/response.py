@@ -1,4 +1,4 @@
-"""The answer of a server, read as the caller has room for it."""
+"""The response of a server, read as the caller has room for it."""
 
 import asyncio
 from typing import TYPE_CHECKING
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
 
 class Response:
-    """An answer whose head has come. Read it to its end, or abort it: until then it holds its connection."""
+    """A response whose head has arrived. Read it to its end, or abort it: until then it holds its connection."""
 
     __slots__ = ("_incoming", "_inflater", "headers", "status")
 
     def __init__(self, incoming: Incoming) -> None:
         self.status = incoming.status
         self.headers = incoming.headers
-        """Names in lower case, values without the space around them."""
+        """Names in lower case, values without surrounding space."""
         self._incoming = incoming
         self._inflater: Inflater | None = None
         if incoming.coding:
@@ -26,14 +26,14 @@ class Response:
             self._inflater = encodings.Inflater(incoming.coding.decode("ascii"))
 
     def header(self, name: bytes) -> bytes:
-        """The first value under this lower-case name, or nothing."""
+        """Return the first value under this lower-case name, or b""."""
         for known, value in self.headers:
             if known == name:
                 return value
         return b""
 
     async def next(self) -> bytes:
-        """The next piece of the decoded body, b"" at its end. Being cancelled in here closes the connection."""
+        """Return the next piece of the decoded body, b"" at its end. Cancelling closes the connection."""
         if self._inflater is None:
             return await self._incoming.take()
         try:
@@ -58,12 +58,12 @@ class Response:
                 inflater.end()
             if piece:
                 if inflater.has_more:
-                    # A bomb of 256 KiB is a thousand of these: others have their turn in between.
+                    # A compression bomb of 256 KiB yields a thousand of these: let others run in between.
                     await asyncio.sleep(0)
                 return piece
 
     async def read(self, max_bytes: int) -> bytes:
-        """The whole body; TooLarge, and the connection closed, as soon as it is known to be larger."""
+        """Read the whole body. Raise TooLarge and close the connection as soon as it is known to be larger."""
         pieces: list[bytes] = []
         size = 0 if self._inflater else self._incoming.announced_bytes
         if size <= max_bytes:
@@ -80,5 +80,5 @@ class Response:
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def abort(self) -> None:
-        """Close the connection at once, so that the upstream sees that nobody listens. Harmless after the end."""
+        """Close the connection at once, so that the upstream sees that nobody listens. Does nothing after the end."""
         self._incoming.give_up()

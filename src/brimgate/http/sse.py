@@ -1,4 +1,4 @@
-"""Server-sent events: cut out of a stream as they came, read, and written."""
+"""Server-sent events: cut them out of a stream unchanged, read them, and write them."""
 
 from codecs import BOM_UTF8
 from collections.abc import Iterator
@@ -9,11 +9,11 @@ from brimgate.wire.framing import TooLong
 
 _SAMPLE_BYTES: Final = 4_096
 _EMPTY_LINE: Final = (b"\n\n", b"\n\r", b"\r\r")
-"""Lines end in CR, LF or both, so one of these pairs is where an empty one ends."""
+"""Lines end in CR, LF or both, so an empty line ends with one of these pairs."""
 
 
 class EventBuffer:
-    """Feed it what arrives; it gives back whole events, whose bytes together are those that came."""
+    """Cuts a stream into whole events. Their bytes together are those that were fed."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -21,7 +21,7 @@ class EventBuffer:
         self._seen = 0
 
     def feed(self, data: bytes) -> Iterator[bytes | TooLong]:
-        """After a `TooLong` nothing more can be read from the stream."""
+        """Add data and yield whole events. After a `TooLong` nothing more can be read from the stream."""
         buffer = self._partial
         buffer += data
         start = 0
@@ -31,7 +31,8 @@ class EventBuffer:
             end += buffer.startswith(b"\r\n", end - 1)
             yield bytes(memoryview(buffer)[start:end])
             start = end
-            # One that is nowhere is not looked for again: a thousand small events would cost a thousand looks at the rest.
+            # Do not search again for a pair that is nowhere: a thousand small events would cost a thousand
+            # searches of the rest.
             ends = [
                 buffer.find(pair, start) if 0 <= at < start else at
                 for pair, at in zip(_EMPTY_LINE, ends, strict=True)
@@ -43,7 +44,7 @@ class EventBuffer:
             yield TooLong(bytes(buffer[:_SAMPLE_BYTES]))
 
     def rest(self) -> bytes:
-        """What came behind the last whole event, when the stream has ended."""
+        """Return what follows the last whole event, when the stream has ended."""
         return bytes(self._partial)
 
 
@@ -75,13 +76,13 @@ def read_event(raw: bytes) -> Event:
 
 
 def with_data(raw: bytes, data: bytes) -> bytes:
-    """The same event with other data."""
+    """Return the same event with other data."""
     lines = raw.removeprefix(BOM_UTF8).splitlines()
     kept = [line for line in lines if line and line.partition(b":")[0] != b"data"]
     return b"".join((*(line + b"\n" for line in kept), b"data: ", data, b"\n\n"))
 
 
 def write_event(data: bytes | bytearray, id_: bytes = b"", name: bytes = b"message") -> bytes:
-    """`data` is JSON on one line, as every message is."""
+    """Write an event. `data` is JSON on one line, as every message is."""
     head = b"id: " + id_ + b"\n" if id_ else b""
     return b"".join((head, b"event: ", name, b"\ndata: ", data, b"\n\n"))

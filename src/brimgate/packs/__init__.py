@@ -1,4 +1,4 @@
-"""Knowledge of one system each: how its answers read best, what of them matters, which of its tools destroy."""
+"""Packs: what is known of one system each. How its answers read best, which fields matter, which tools destroy."""
 
 from brimgate.packs.pack import Formatter, Pack, Sandbox, Scene, Tool
 

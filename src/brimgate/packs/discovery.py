@@ -1,4 +1,4 @@
-"""Which packs are installed: ours, and those that others ship under the entry point `brimgate.packs`."""
+"""Find installed packs: ours, and those of others under the entry point `brimgate.packs`."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,7 +15,10 @@ NO_PACK: Final = "none"
 
 
 def installed() -> dict[str, EntryPoint]:
-    """By name; nothing is loaded. Of two packs with one name ours wins, so that none is replaced by surprise."""
+    """Return the packs by name, without loading any.
+
+    Of two with one name ours wins, so that none is replaced by surprise.
+    """
     found: dict[str, EntryPoint] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda one: one.value):
         if entry.name not in found or _is_ours(entry):
@@ -36,7 +39,7 @@ def load_pack(name: str) -> Pack:
 
 def _load(entry: EntryPoint) -> Pack:
     try:
-        # What it prints is none of our data, which standard output is for.
+        # Its output is not our data, which is what standard output is for.
         with redirect_stdout(sys.stderr):
             pack = entry.load()
     except (Exception, SystemExit) as error:  # noqa: BLE001  # it may come from anyone, and fail in any way
@@ -51,7 +54,7 @@ def _load(entry: EntryPoint) -> Pack:
 
 
 def _wrong(pack: Pack, name: str) -> str:
-    """What is not as the contract says: nothing checks that of a pack but us, and it would show in the middle of a call."""
+    """Return what violates the contract: nobody else checks a pack, and an error would show in the middle of a call."""
     tools, marks, folder, described = cast(
         "tuple[Any, ...]", (pack.tools, pack.marks, pack.folder, pack.description)
     )
@@ -83,7 +86,7 @@ def _is_tool(item: tuple[Any, Any]) -> bool:
 
 
 def usable(on_broken: Callable[[OperatorError], None] = lambda _: None) -> Iterator[Pack]:
-    """Every pack that can be loaded: one that cannot must not keep the others from being found."""
+    """Yield every pack that can be loaded: a broken one must not hide the others."""
     for entry in installed().values():
         try:
             yield _load(entry)
@@ -94,6 +97,6 @@ def usable(on_broken: Callable[[OperatorError], None] = lambda _: None) -> Itera
 def pack_for(
     tools: Iterable[str], on_broken: Callable[[OperatorError], None] = lambda _: None
 ) -> Pack | None:
-    """The pack that recognises a server by its tools. One that cannot be loaded might have been it."""
+    """Return the pack that recognises a server by its tools. A pack that cannot be loaded might have been the one."""
     names = frozenset(tools)
     return next((pack for pack in usable(on_broken) if pack.recognises(names)), None)

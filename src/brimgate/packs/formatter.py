@@ -1,4 +1,4 @@
-"""A formatter at work, and what is done about one that fails: the caller gets an answer whatever it does (W-R2)."""
+"""Run a formatter, and handle one that fails: the caller gets an answer in any case (W-R2)."""
 
 import sys
 import threading
@@ -19,16 +19,16 @@ from brimgate.packs.pack import Formatter, Pack, Scene
 
 _MAX_ERROR_CHARS: Final = 300
 _FAILURE_SECONDS: Final = 2.0
-"""More than for a text: an exit code depends on it."""
+"""The timeout is longer than for a text: an exit code depends on it."""
 _MAX_LEFT_BEHIND: Final = 4
 _left_behind: Final = Counter[int]()
-"""Attempts that were given up and still run, by their formatter: one that hangs must not fill the process with threads."""
+"""Abandoned attempts that still run, by formatter: one that hangs must not fill the process with threads."""
 _lock: Final = threading.Lock()
 _decode: Final = msgspec.json.Decoder(float_hook=Decimal).decode
 
 
 class Limits(NamedTuple):
-    """What a formatter may take (W-R6); the tests give it more or less."""
+    """The time limits of a formatter (W-R6); the tests use others."""
 
     most_seconds: float = 0.1
     warning_seconds: float = 0.05
@@ -39,18 +39,18 @@ _USUAL: Final = Limits()
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Why a text of a formatter was not used, or was late."""
+    """Why a formatter's text was not used, or was late."""
 
     operation: str
     input_bytes: int
     error: str
     elapsed_ms: float
     is_fatal: bool = True
-    """False: the text was used; it only took long."""
+    """If False, the text was used; it only took long."""
 
     @property
     def fields(self) -> dict[str, Any]:
-        """As a log has it: nothing of the content."""
+        """The fields for a log: nothing of the content."""
         return {
             "operation": self.operation,
             "inputBytes": self.input_bytes,
@@ -65,7 +65,7 @@ OnTrouble = Callable[[Trouble], None]
 def answer_format_of(
     pack: Pack, tool: str, make_scene: Callable[[bytes], Scene], on_trouble: OnTrouble
 ) -> AnswerFormat:
-    """How the pack words the answers of a tool; `make_scene` is given each document that is to be worded."""
+    """Return how the pack formats the answers of a tool; `make_scene` gets each document before it is formatted."""
 
     def answer_format(document: bytes, first: int, total: int | None) -> str | None:
         scene = replace(make_scene(document), first=first, total=total)
@@ -77,7 +77,10 @@ def answer_format_of(
 def format_document(
     pack: Pack, tool: str, document: bytes, scene: Scene, on_trouble: OnTrouble, limits: Limits = _USUAL
 ) -> str | None:
-    """The document in the pack's words; None if it has none, and with trouble if they cannot be used."""
+    """Format the document with the pack's formatter.
+
+    Return None if there is none or its text cannot be used; report the latter.
+    """
     formatter = pack.tool(tool).formatter
     if formatter is None:
         return None
@@ -91,16 +94,16 @@ def format_document(
         tell(f"still at work on {_MAX_LEFT_BEHIND} answers before this one")
         return None
     attempt = _Attempt(pack, formatter, document, scene)
-    # What it prints is none of our data, which standard output is for.
+    # Its output is not our data, which is what standard output is for.
     with redirect_stdout(sys.stderr):
         try:
             threading.Thread(target=attempt.run, daemon=True).start()
-        except RuntimeError as error:  # as many threads as the system allows: those left behind count too
+        except RuntimeError as error:  # too many threads for the system: the abandoned ones count too
             tell(str(error))
             return None
         is_done = attempt.done.wait(limits.most_seconds)
     if not is_done:
-        # Nobody can stop it; what it gives is not waited for.
+        # Nobody can stop it; we do not wait for its result.
         attempt.leave_behind()
         tell(f"took longer than {limits.most_seconds * 1_000:.0f} ms")
         return None
@@ -116,11 +119,14 @@ def format_document(
 
 
 def failure_of(pack: Pack, document: bytes) -> str:
-    """What an answer tells of a failure, by the word of its pack; empty also if the pack cannot say, or not in time."""
+    """Return the failure that an answer reports, according to its pack.
+
+    Empty also if the pack fails or takes too long.
+    """
     told: list[Any] = []
 
     def ask() -> None:
-        with suppress(BaseException):  # it may come from anyone, and an answer must not be lost by it
+        with suppress(BaseException):  # it may come from anyone, and must not cost the answer
             told.append(pack.failure(_decode(document)))
 
     with redirect_stdout(sys.stderr):
@@ -131,14 +137,14 @@ def failure_of(pack: Pack, document: bytes) -> str:
 
 
 class _Attempt:
-    """One run of a formatter, in a thread of its own so that it can be left behind."""
+    """One run of a formatter, in a thread of its own so that it can be abandoned."""
 
     def __init__(self, pack: Pack, formatter: Formatter, document: bytes, scene: Scene) -> None:
         self._pack, self._formatter = pack, formatter
         self._document, self._scene = document, scene
         self.done = threading.Event()
         self.text: str | None = None
-        """None also of an answer that tells of a failure: that needs no other words."""
+        """None also for an answer that reports a failure: that needs no formatting."""
         self.error = ""
         self.is_longer = False
         self._is_left_behind = False
@@ -156,7 +162,7 @@ class _Attempt:
                 return
             text: Any = self._formatter(answer, self._scene)
             if not isinstance(text, str) or not text.strip():
-                # An answer that is shown as nothing would be lost without a word.
+                # An answer shown as nothing would be lost without a word.
                 self.error = f"returned {'nothing' if isinstance(text, str) else repr(type(text).__name__)}, not a text"
                 return
             self.is_longer = len(text.encode("utf-8", "surrogateescape")) > len(
@@ -174,7 +180,7 @@ class _Attempt:
 def _described(error: BaseException) -> str:
     try:
         said = str(error)
-    except Exception:  # noqa: BLE001  # even that is code of the formatter
+    except Exception:  # noqa: BLE001  # even that is the formatter's code
         said = ""
     if isinstance(error, KeyError):
         return f"the answer lacks {said}"

@@ -1,4 +1,4 @@
-"""What a pack consists of. One folder per system; the rest of the folder is found by the names of its files."""
+"""The parts of a pack. One folder per system; its other files are found by their names."""
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -11,7 +11,7 @@ _MINUTE: Final = 60
 _HOUR: Final = 3_600
 _DAY: Final = 86_400
 _RELATIVE_DAYS: Final = 30
-"""Older than this, a date says more."""
+"""For anything older a date says more."""
 
 
 def _as_it_is(whole: str) -> str:
@@ -21,14 +21,14 @@ def _as_it_is(whole: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Scene:
     arguments: Mapping[str, Any] = field(default_factory=lambda: {})
-    """Of the call; none where a reading goes on."""
+    """The arguments of the call; empty when reading continues."""
     now: datetime | None = None
-    """Times are written relative to this; absolute where it is None, so that the same answer gives the same bytes."""
+    """Times are written relative to this. If None, they are absolute, so that the same answer gives the same bytes."""
     shorten: Callable[[str], str] = _as_it_is
     first: int = 0
-    """Number of the first item given, counted from 0: a page need not be the first."""
+    """The number of the first item, counted from 0: a page need not be the first."""
     total: int | None = None
-    """Items there are, where not all are given."""
+    """The number of all items, where not all are given."""
 
     def id(self, whole: object) -> str:
         if not isinstance(whole, str):
@@ -36,7 +36,7 @@ class Scene:
         return self.shorten(whole)
 
     def time(self, moment: str) -> str:
-        """`2h ago`, or the moment itself."""
+        """Return `2h ago`, or the moment itself."""
         at = _parse(moment)
         if self.now is None or at is None:
             return short_moment(moment)
@@ -48,13 +48,13 @@ class Scene:
         return f"{int(seconds // _HOUR)}h ago" if seconds < _DAY else f"{int(seconds // _DAY)}d ago"
 
     def date(self, moment: str) -> str:
-        """The day is enough for a reader in a hurry; a model gets the moment itself."""
+        """Return only the day, which is enough for a person; a model gets the moment itself."""
         at = _parse(moment)
         return short_moment(moment) if self.now is None or at is None else at.date().isoformat()
 
 
 def short_moment(moment: str) -> str:
-    """Without what is zero at its end; UTC goes without saying, another zone stays."""
+    """Shorten a moment: drop trailing zeros and UTC, but keep another time zone."""
     at = _parse(moment)
     if at is None:
         return moment
@@ -67,7 +67,7 @@ def short_moment(moment: str) -> str:
 
 
 def _parse(moment: str) -> datetime | None:
-    """A moment without a zone is taken for UTC, as Graphiti does."""
+    """Parse a moment. Without a time zone it is UTC, as in Graphiti."""
     try:
         at = datetime.fromisoformat(moment)
     except ValueError:
@@ -76,7 +76,7 @@ def _parse(moment: str) -> datetime | None:
 
 
 Formatter = Callable[[Any, Scene], str]
-"""An answer, parsed, in few words. Whatever it raises (a field that is missing, say) only costs its own text."""
+"""Writes a parsed answer as short text. If it raises (for a missing field, say), only its own text is lost."""
 
 RULES_FILE: Final = "rules.yaml"
 API_FILE: Final = "api.yaml"
@@ -88,18 +88,18 @@ SEARCH_TARGET: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """What is known of one tool of a system."""
+    """What is known about one tool of a system."""
 
     formatter: Formatter | None = None
     is_search: bool = False
     reads_only: bool = False
     """It can be called to measure it."""
     is_destructive: bool = False
-    """A call from the command line wants `--force`."""
+    """A call from the command line needs `--force`."""
     references: tuple[str, ...] = ()
-    """Parameters that take ids, and so also the short ones that were printed."""
+    """Parameters that take ids, and so also printed short ids."""
     order: tuple[str, ...] = ()
-    """Parameters that words without a name are taken for first; then come the others, as the schema has them."""
+    """Parameters that words without a name fill first; then the others, in the order of the schema."""
 
     @property
     def target_percent(self) -> int:
@@ -108,11 +108,11 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """A stand-in that runs, and how it is reached."""
+    """A running stand-in, and how to reach it."""
 
     base_url: str
     env: Mapping[str, str]
-    """Credentials, by the names that its `api.yaml` takes them from."""
+    """Credentials, by the names that its `api.yaml` reads them from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +121,15 @@ class Pack:
     description: str
     tools: Mapping[str, Tool]
     marks: tuple[frozenset[str], ...] = ()
-    """Sets of tools; a server that has all of one set is taken for this system."""
+    """Sets of tools. A server that has all of one set is taken for this system."""
     failure: Callable[[Any], str] = field(default=lambda _: "")
-    """What went wrong, of an answer that a server gives as a success; empty if nothing did."""
+    """Returns what went wrong, for an answer that the server sends as a success; empty if nothing did."""
     folder: Path | None = None
-    """Where its other files are: `rules.yaml` (rules by tool and endpoint, as in a configuration: field maps, sections,
-    budgets), `api.yaml` (tools on a REST API, where the system has no MCP server) and `samples.jsonl` (answers to
-    measure it on)."""
+    """Where its other files are.
+
+    `rules.yaml` (rules by tool and endpoint, as in a configuration: field maps, sections, budgets), `api.yaml` (tools
+    on a REST API, where the system has no MCP server) and `samples.jsonl` (answers to measure it on).
+    """
     sandbox: Callable[[], AbstractContextManager["Sandbox"]] | None = None
     """A stand-in for its system that needs no account: `brimgate serve --sandbox`."""
 
@@ -139,7 +141,7 @@ class Pack:
         return self.tools.get(name, _NOTHING_KNOWN)
 
     def file(self, name: str) -> bytes:
-        """One of its files; empty if it has none of that name."""
+        """Return the content of one of its files; empty if it has none of that name."""
         path = self.folder / name if self.folder is not None else None
         return path.read_bytes() if path is not None and path.is_file() else b""
 

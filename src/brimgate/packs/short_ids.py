@@ -1,4 +1,4 @@
-"""Short ids: the last characters of a UUID, as many as tell it from the others, and back."""
+"""Short ids: the last characters of a UUID, as many as distinguish it from the others, and back."""
 
 import re
 from collections import Counter
@@ -14,16 +14,19 @@ _UUID: Final = re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{1
 _REFERENCE: Final = re.compile(r"(?:#|\.\.\.|…)?([0-9a-fA-F-]{8,36})")
 _SHAPE: Final = "00000000-0000-0000-0000-000000000000"
 _MAX_REMEMBERED: Final = 5_000
-"""Ids of about a hundred answers; finding one among them takes no time."""
+"""The ids of about a hundred answers; finding one among them takes no time."""
 
 
 def ids_in(document: bytes) -> list[str]:
-    """Every UUID of an answer once, in order."""
+    """Return every UUID in an answer once, in order."""
     return list(dict.fromkeys(_UUID.findall(document.decode("utf-8", "replace"))))
 
 
 def shortener(ids: Iterable[str]) -> Callable[[str], str]:
-    """Writes each id as its end, longer where another ends in the same way; what is no UUID stays as it is."""
+    """Return a function that shortens an id to its end, longer where another id has the same end.
+
+    It keeps what is not a UUID.
+    """
     known = frozenset(ids)
     clashes: dict[int, Counter[str]] = {}
 
@@ -45,7 +48,7 @@ def shortener(ids: Iterable[str]) -> Callable[[str], str]:
 
 
 class ReferenceBook:
-    """The ids that were printed short, so that the next command takes them back; the newest are kept."""
+    """The ids that were printed short, so that the next command accepts them; the newest are kept."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -53,7 +56,10 @@ class ReferenceBook:
         self.ids = self._read()
 
     def _read(self) -> list[str]:
-        """Whole ids only, whatever else a damaged file holds; of one that stands there twice, the later place."""
+        """Read whole ids only, whatever else a damaged file contains.
+
+        Of one that occurs twice, the later place counts.
+        """
         try:
             found = _UUID.findall(self._path.read_text("ascii", "replace"))
         except OSError:
@@ -62,7 +68,7 @@ class ReferenceBook:
         return _newest(found)
 
     def remember(self, ids: Iterable[str]) -> None:
-        """Written behind what is there: what another process adds meanwhile stays."""
+        """Append ids to the file: what another process adds meanwhile is kept."""
         seen = list(dict.fromkeys(ids))
         if not seen or self.ids[-len(seen) :] == seen:
             return
@@ -77,7 +83,7 @@ class ReferenceBook:
             append_private(self._path, _written(seen))
 
     def resolve(self, value: Any) -> Any:
-        """The whole id for a short one; in lists as well. Whatever does not look like one stays as it is."""
+        """Return the whole id for a short one, also in lists. Leave anything that does not look like one unchanged."""
         if isinstance(value, list):
             items: list[Any] = value  # pyright: ignore[reportUnknownVariableType]
             return [self.resolve(one) for one in items]
@@ -97,7 +103,7 @@ class ReferenceBook:
 
 
 def _is_end_of_uuid(text: str) -> bool:
-    """By its hyphens: a UUID written without any, say, is an id of its own."""
+    """Check the hyphens: a UUID written without any, for example, is an id of its own."""
     return all(
         (one == "-") == (usual == "-") for one, usual in zip(reversed(text), reversed(_SHAPE), strict=False)
     )
@@ -108,5 +114,5 @@ def _newest(ids: Iterable[str]) -> list[str]:
 
 
 def _written(ids: Iterable[str]) -> bytes:
-    """Each begins a line: one after a line that was cut off is whole all the same."""
+    """Begin a line with each: an id after a truncated line is still whole."""
     return "".join(f"\n{one}" for one in ids).encode()

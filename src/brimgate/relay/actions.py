@@ -1,4 +1,4 @@
-"""What a session tells its driver to do."""
+"""The actions that a session gives its driver."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
@@ -16,11 +16,11 @@ class ToUpstream(NamedTuple):
 class ToClient(NamedTuple):
     data: Line
     is_ours: bool = False
-    """It stands for an answer that never came: the upstream is gone, or could not be understood."""
+    """Replaces an answer that never came: the upstream is gone, or could not be understood."""
 
 
 class Note(NamedTuple):
-    """Something the log should say."""
+    """An event for the log."""
 
     event: str
     fields: dict[str, Any]
@@ -28,40 +28,40 @@ class Note(NamedTuple):
 
 
 class Greeted(NamedTuple):
-    """An upstream that was started has answered the handshake we played to it."""
+    """A restarted upstream has answered the handshake that we replayed."""
 
     answer: bytes
     """Its result; empty if it refused."""
 
 
 class Work(NamedTuple):
-    """Something that may take long. It touches nothing of the session, so another thread may do it."""
+    """Work that may take long. It touches nothing of the session, so another thread may do it."""
 
     run: "Callable[[], list[Action]]"
     size: int
-    """In bytes of what it works on."""
+    """The bytes that it works on."""
 
     @property
     def is_quick(self) -> bool:
-        """Cheaper to do than to hand to a thread."""
+        """Whether doing it is cheaper than handing it to a thread."""
         return self.size <= THREAD_BYTES
 
 
 class Wait(NamedTuple):
-    """Something has to be fetched first, which is not the session's to fetch."""
+    """Something must be fetched first, which the session cannot do itself."""
 
     until: Callable[[], Awaitable[None]]
-    """UpstreamError or BadRequest if it cannot be had."""
+    """Raises UpstreamError or BadRequest if it cannot be fetched."""
     then: "Callable[[], list[Action]]"
     failed: "Callable[[str], list[Action]]"
-    """What to do instead, given why."""
+    """Takes the reason and returns what to do instead."""
 
 
 Action = ToUpstream | ToClient | Note | Greeted | Work | Wait
 
 
 def with_work_done(actions: Sequence[Action]) -> list[Action]:
-    """The same, with all work done; what is waited for is left to the driver."""
+    """Do all work, and return the actions with its results. Leave every Wait to the driver."""
     if not any(isinstance(action, Work) for action in actions):
         return list(actions)
     return [
@@ -72,7 +72,7 @@ def with_work_done(actions: Sequence[Action]) -> list[Action]:
 
 
 def at_once(actions: Sequence[Action]) -> list[Action]:
-    """The same, with all work done and nothing waited for: what must wait is refused."""
+    """Do all work at once, and refuse every Wait."""
     return [
         done
         for action in with_work_done(actions)

@@ -1,4 +1,4 @@
-"""What of an answer to hold back, and within which policy what is shown in its place must stay."""
+"""Choose which part of an answer to hold, and the policy for what replaces it."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -22,23 +22,23 @@ from brimgate.relay.protocol.message import Json, quoted
 from brimgate.relay.rewrite import LIGHT_BYTES, Bounded, Hold, as_tool_result, text_block, with_record
 
 _LIGHT_SHARE: Final = 4
-"""Texts beside the heaviest one stay if together they take no more than one part in so many of the budget."""
+"""Texts beside the heaviest one stay if together they take at most this fraction (1/n) of the budget."""
 _SECOND_NOTICE: Final = 250
-"""Tokens for a notice that stands in the structured data as well, and for the quotes around a text there."""
+"""Tokens for a second notice in the structured data, and for the quotes around a text there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     document: bytes
     held: frozenset[int]
-    """Numbers of the slots it was made of."""
+    """The numbers of the slots it was made of."""
     policy: Policy
 
 
 def choose(
     slots: list[Slot], policy: Policy, same: tuple[bytes, frozenset[int]] | None = None
 ) -> Choice | None:
-    """What of an answer to hold, and within which policy; None if all of it surely fits."""
+    """Choose what to hold of an answer, and within which policy. Return None if all of it surely fits."""
     estimator = policy.estimator
     texts = [index for index, slot in enumerate(slots) if slot.text]
     least = min(policy.text_threshold, policy.list_threshold, policy.object_threshold)
@@ -51,7 +51,7 @@ def choose(
         return _compose(slots, [*texts, *overflow], _less(policy, 0, kept_media)) if overflow else None
     if same is not None:
         document, held = same
-        # What goes out as it came goes out twice: as text and as structured data.
+        # An unchanged answer goes out twice: as text and as structured data.
         policy = _within(policy, policy.hard_cap // 2)
     else:
         heaviest = max(texts, key=lambda index: len(slots[index].text))
@@ -64,7 +64,7 @@ def choose(
 
 
 def media_that_fits(slots: list[Slot], room: int) -> tuple[int, list[int]]:
-    """Tokens of the images that stay, and which of them do not fit any more."""
+    """Return the tokens of the images that stay, and which images no longer fit."""
     spent, overflow = 0, list[int]()
     for index, slot in enumerate(slots):
         if not slot.media_tokens:
@@ -77,7 +77,7 @@ def media_that_fits(slots: list[Slot], room: int) -> tuple[int, list[int]]:
 
 
 def _compose(slots: list[Slot], held: list[int], policy: Policy) -> Choice:
-    """Several heavy slots as one JSON document, each where it stood."""
+    """Combine several heavy slots into one JSON document, each in its place."""
     lists: dict[str, list[Json]] = {}
     members: dict[str, Json] = {}
     for index in sorted(held):
@@ -92,7 +92,7 @@ def _compose(slots: list[Slot], held: list[int], policy: Policy) -> Choice:
 
 
 def _less(policy: Policy, beside: int, media: int) -> Policy:
-    """What is left for a reply beside other texts, and under the hard cap beside images."""
+    """Return what is left for a reply beside other texts, and under the hard cap beside images."""
     if not beside and policy.hard_cap - media >= max(policy.list_threshold, policy.object_threshold):
         return policy
     cap = max(policy.hard_cap - media - beside, MIN_BUDGET)
@@ -108,7 +108,10 @@ def _within(policy: Policy, most: int) -> Policy:
 
 
 def for_schema(rule: "ToolRule") -> Policy:
-    """A relaxed reply is sent twice, as text and as structured data; of a kept one only the notice is."""
+    """Return the policy for a tool with an output schema.
+
+    With `relax` a reply is sent twice, as text and as structured data; with `keep` only the notice is.
+    """
     policy = rule.policy
     if rule.output_schema == "relax":
         return policy.with_thresholds(lambda tokens: max(tokens // 2, MIN_BUDGET), policy.hard_cap // 2)
@@ -125,7 +128,10 @@ _SLOT_MAKERS: Final[dict[str, Callable[[Json], Slot]]] = {
 
 
 def is_under_cap(bounded: Bounded | None, members: Mapping[str, Json], policy: Policy) -> bool:
-    """Everything a model could be shown counts: all but `_meta`, the data of pictures, and `ui://` pages."""
+    """Return whether an answer is within the hard cap.
+
+    Everything that a model could see counts: all but `_meta`, the data of pictures, and `ui://` pages.
+    """
     counted = 0
     if bounded is not None:
         counted = bounded.reply.record["estimatedTokens"]
@@ -141,7 +147,7 @@ def is_under_cap(bounded: Bounded | None, members: Mapping[str, Json], policy: P
 
 
 def _shown(members: Mapping[str, Json], own: frozenset[bytes]) -> Iterator[Json]:
-    """What of an answer counts, besides our own texts, which are counted already."""
+    """Yield the parts of an answer that count, except our own texts, which are already counted."""
     for name, value in members.items():
         if name == "_meta":
             continue
@@ -167,7 +173,7 @@ def _shown(members: Mapping[str, Json], own: frozenset[bytes]) -> Iterator[Json]
 
 
 def without_data(raw: Json) -> bytes:
-    """A block without its picture or sound."""
+    """Return a block without its picture or sound."""
     members = open_object(raw) or {}
     for name in ("resource", "content"):
         if members.get(name, b"")[:1] == b"{":
@@ -176,7 +182,7 @@ def without_data(raw: Json) -> bytes:
 
 
 def hold_whole(members: Mapping[str, Json], rule: ToolRule, hold: Hold, schema: bytes) -> Bounded | None:
-    """All of an answer as one JSON document, and in its place a plain one of its kind."""
+    """Hold all of an answer as one JSON document, and return a plain answer of the same kind in its place."""
     document = close_object({name: value for name, value in members.items() if name != "_meta"})
     reply = hold(document, rule.policy)
     if reply is None:
@@ -196,7 +202,7 @@ def hold_whole(members: Mapping[str, Json], rule: ToolRule, hold: Hold, schema: 
     else:
         kept["content"] = close_list([text_block(reply.notice), text_block(reply.payload)])
         if rule.output_schema != "drop" and (schema or "structuredContent" in members):
-            kept["isError"] = b"true"  # a client that was promised structured data takes nothing else
+            kept["isError"] = b"true"  # a client that was promised structured data accepts nothing else
     if "_meta" in members:
         kept["_meta"] = members["_meta"]
     return Bounded(with_record(kept, reply), reply)

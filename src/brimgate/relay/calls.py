@@ -1,4 +1,4 @@
-"""Requests of the client that wait for their answers."""
+"""Client requests that wait for their answers, and the handshake that a restarted upstream gets."""
 
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
 
 _SUBSCRIPTION: Final = "subscriptions/listen"
 _MAX_WAITING: Final = 10_000
-"""Beyond so many the oldest is forgotten; its answer is then recognised by its shape."""
+"""Beyond this number the oldest is forgotten; its answer is then recognised by its shape."""
 
 
 @dataclass(frozen=True, slots=True)
 class PendingCall:
     id: bytes
-    """As the client spelled it."""
+    """The id as the client spelled it."""
     method: str
     rules: "Rules"
-    """In force when it was made."""
+    """The rules in force when the call was made."""
     tool: str = ""
     modern: bool = False
     first_page: bool = False
     protected: bool = True
     arguments: bytes = b""
-    """Where the answer is worded by what was asked."""
+    """Kept only where a pack's formatter needs the arguments."""
     line: bytes | bytearray = b""
     """The request itself, where it may have to be sent again to a restarted upstream."""
 
@@ -45,7 +45,7 @@ class PendingCalls:
 
     @property
     def count(self) -> int:
-        """Those that will be answered some day; a subscription never is."""
+        """The number of calls that will be answered; a subscription never is."""
         return len(self._calls) - self._subscriptions
 
     def add(self, call: PendingCall) -> None:
@@ -69,7 +69,7 @@ class PendingCalls:
 
 
 def same_spelling(key: bytes) -> bytes:
-    """An id in one spelling: an upstream may write `1.0` for `1`, and `"A"` for `"\\u0041"`."""
+    """Return an id in one spelling: an upstream may write `1.0` for `1`, and `"A"` for `"\\u0041"`."""
     if key.isdigit() or (b"\\" not in key and key[:1] == b'"'):
         return key
     try:
@@ -80,7 +80,7 @@ def same_spelling(key: bytes) -> bytes:
 
 
 def spellings(key: bytes) -> tuple[bytes, bytes]:
-    """The ids an answer may be meant for: clients take "7" for 7, so some servers send it."""
+    """Return the ids that an answer may be meant for: clients accept "7" for 7, so some servers send it."""
     key = same_spelling(key)
     return key, key[1:-1] if key[:1] == b'"' else b'"' + key + b'"'
 
@@ -92,15 +92,15 @@ Line = bytes | bytearray
 class Greeting:
     def __init__(self) -> None:
         self.request: Line = b""
-        """The `initialize` that was answered; modern clients have none."""
+        """The `initialize` request that was answered; modern clients have none."""
         self.confirmation: Line = b""
         """The notification that followed it."""
         self._rounds = 0
         self.is_under_way = False
-        """Played, and not answered yet: nothing else may reach the upstream."""
+        """Sent and not yet answered: nothing else may reach the upstream."""
 
     def begin(self) -> bytes | None:
-        """What to send to a new upstream first; None if nobody ever greeted the old one."""
+        """Return what to send first to a new upstream, or None if the old one never had a handshake."""
         if not self.request:
             return None
         self._rounds += 1

@@ -28,20 +28,20 @@ _entry: Final = msgspec.json.Decoder(_Entry)
 
 @dataclass(slots=True)
 class Catalog:
-    """The tools as the upstream last listed them, as far as bounding their answers needs it."""
+    """The tools as the upstream last listed them, as far as reduction needs it."""
 
     schemas: dict[str, bytes] = field(default_factory=lambda: {})
-    """Output schemas that the client was told, by tool."""
+    """The output schemas that the client was told, by tool."""
     param_headers: dict[str, ParamHeaders] = field(default_factory=lambda: {})
-    """Arguments that are repeated in HTTP headers, by tool; every tool that was listed has an entry."""
+    """The arguments that are repeated in HTTP headers, by tool; every listed tool has an entry."""
     has_tools: bool = True
-    """False once the upstream has said that it has none: the list is then ours alone."""
+    """False once the upstream has said that it has no tools: then the list has only our tool."""
     clash_seen: bool = False
     is_chained: bool = False
-    """The upstream is a Brimgate too: what it held back is read through a tool of its own."""
+    """The upstream is a Brimgate too: its held answers are read through its own tool."""
 
     def rewrite_list(self, raw: Json, rules: Rules, *, first_page: bool) -> Json | None:
-        """The list a client gets for the one an upstream sent; None if it has no such list."""
+        """Rewrite the upstream's list of tools for the client. Return None if the result has no such list."""
         members = open_object(raw)
         entries = open_list(members["tools"]) if members and "tools" in members else None
         if members is None or entries is None:
@@ -54,7 +54,7 @@ class Catalog:
         return close_object({**members, "tools": close_list(kept)})
 
     def _rewrite(self, raw: Json, rules: Rules) -> Json | None:
-        """One entry; None if it is not shown. What needs no change keeps its bytes."""
+        """Rewrite one entry, or return None to hide it. An entry that needs no change keeps its bytes."""
         try:
             entry = _entry.decode(raw)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -92,14 +92,14 @@ class Catalog:
             self.param_headers[name] = param_headers_of(bytes(schema))
 
     def own_list(self, rules: Rules, *, modern: bool) -> bytes:
-        """For a server without tools: a list with the one tool that leads to the rest of its answers."""
+        """Return a list with only the read tool, for a server without tools."""
         members: dict[str, Json] = {"tools": close_list([definition(rules.read_tool)])}
         if modern:
             members |= {"resultType": b'"complete"', "ttlMs": b"300000", "cacheScope": b'"public"'}
         return close_object(members)
 
     def rewrite_capabilities(self, raw: Json) -> bytes | None:
-        """The answer to `initialize` or `server/discover` with tools in it; None if it has them already."""
+        """Add tools to the answer to `initialize` or `server/discover`. Return None if it already has them."""
         members = open_object(raw)
         capabilities = open_object(members["capabilities"]) if members and "capabilities" in members else None
         if members is None or capabilities is None:
@@ -111,6 +111,6 @@ class Catalog:
 
 
 def _text(raw: msgspec.Raw) -> str:
-    """What a string says; empty if it is none."""
+    """Return the text of a JSON string; empty if it is not a string."""
     value = memoryview(raw)
     return text_of(value).decode("utf-8", "replace") if value[:1].tobytes() == b'"' else ""

@@ -1,4 +1,4 @@
-"""What of an answer a model gets to see: the places where text, structured data and images stand in it."""
+"""The parts of an answer that a model sees: where its text, structured data and images are."""
 
 from base64 import b64decode
 from binascii import Error as Base64Error
@@ -24,40 +24,40 @@ class Slot:
     """One block, resource, message or member of an answer."""
 
     member: str
-    """Name of the member of the answer it stands in."""
+    """The name of the member of the answer that it is in."""
     listed: bool
     """Whether that member is a list of such slots."""
     raw: Json
     text: bytes = b""
-    """What of it is read as text."""
+    """The part of it that is read as text."""
     media_tokens: int = 0
-    """What it costs otherwise: an image by its pixels, sound by its length."""
+    """Its other cost: an image by its pixels, sound by its length."""
     is_plain: bool = False
-    """It is a text, and its text stands in its member `text`."""
+    """It is a text, in its member `text`."""
     inner: "Slot | None" = None
     """The resource inside a block, or the block inside a message."""
     inner_name: str = ""
     is_app: bool = False
     """A page of an app (`ui://`): for the client, not for the model."""
     is_more: bool = False
-    """More belongs to it than its text, such as an address or a type: alone it is held with that."""
+    """It has more than its text, such as an address or a type: when it is held alone, that is held too."""
 
     @property
     def document(self) -> Json:
-        """How it stands in a document made of several: a text that is JSON as that JSON."""
+        """The slot in a document made of several. A text that is JSON becomes that JSON."""
         if self.inner is not None:
             return with_member(self.raw, self.inner_name, self.inner.document)
         return with_member(self.raw, "text", self.text) if self.is_plain and is_json(self.text) else self.raw
 
     @property
     def alone(self) -> bytes:
-        """What is held of it when it is the only one."""
+        """What is held if it is the only one."""
         if not self.listed and self.member not in _NAMELESS:
             return close_object({self.member: self.raw})
         return bytes(self.document) if self.is_more else self.text
 
     def with_text(self, text: bytes) -> bytes:
-        """The block with another text (in JSON), or a new one where it was no text."""
+        """Return the block with another text (in JSON), or a new text block if it was not one."""
         return with_member(self.raw if self.is_plain else b'{"type":"text"}', "text", text)
 
 
@@ -88,7 +88,7 @@ _exact: Final = msgspec.json.Decoder(float_hook=Decimal)
 
 
 def open_object(raw: Json) -> dict[str, Json] | None:
-    """The members of an object, each value as it was spelled; None if it is no object."""
+    """Return the members of an object, each value as it was spelled, or None if it is not an object."""
     try:
         return {name: memoryview(value) for name, value in _object.decode(raw).items()}
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -118,7 +118,7 @@ def with_member(raw: Json, name: str, value: Json) -> bytes:
 
 
 def is_json(text: bytes) -> bool:
-    """Whether a text is a strict JSON list or object and could stand as such."""
+    """Return whether a text is a strict JSON list or object and could be embedded as such."""
     if text.lstrip()[:1] not in (b"[", b"{"):
         return False
     try:
@@ -130,7 +130,7 @@ def is_json(text: bytes) -> bool:
 
 
 def block_slot(raw: Json, member: str = "content") -> Slot:
-    """A content block of a tool result or prompt."""
+    """Read a content block of a tool result or prompt."""
     block = _decode(_block, raw)
     if block is None:
         return Slot(member, True, raw, bytes(raw))
@@ -157,7 +157,7 @@ def block_slot(raw: Json, member: str = "content") -> Slot:
 
 
 def resource_slot(raw: Json, member: str = "contents") -> Slot:
-    """What was read of a resource. An app's own page (`ui://`) is for the client, not for the model."""
+    """Read the contents of a resource. An app's own page (`ui://`) is for the client, not for the model."""
     resource = _decode(_resource, raw)
     if resource is None:
         return Slot(member, True, raw, bytes(raw))
@@ -172,7 +172,7 @@ def resource_slot(raw: Json, member: str = "contents") -> Slot:
 
 
 def message_slot(raw: Json) -> Slot:
-    """A message of a prompt; one with several blocks counts as it stands."""
+    """Read a message of a prompt. One with several blocks counts unchanged."""
     members = open_object(raw) or {}
     content = members.get("content", b"")
     if content[:1] != b"{":
@@ -196,7 +196,7 @@ def message_slot(raw: Json) -> Slot:
 
 
 def _media_slot(member: str, raw: Json, data: str, mime_type: str) -> Slot:
-    """Pictures cost by their pixels. What cannot be recognised as one counts as the text it is sent as."""
+    """Read media. Pictures cost by their pixels; data of an unknown kind counts as the text it is sent as."""
     if mime_type.startswith("image/") and (tokens := _picture_tokens(data)):
         return Slot(member, True, raw, media_tokens=tokens)
     if mime_type.startswith("audio/"):
@@ -205,7 +205,10 @@ def _media_slot(member: str, raw: Json, data: str, mime_type: str) -> Slot:
 
 
 def _picture_tokens(data: str) -> int:
-    """0 if it is no picture we know. The size of a photograph may stand behind much that its camera had to say."""
+    """Return the tokens of a picture, or 0 if the format is unknown.
+
+    A photograph may have long metadata before its size.
+    """
     for length in (_HEADER_CHARS, _LONG_HEADER_CHARS):
         try:
             head = b64decode(data[:length], validate=True)
@@ -231,13 +234,13 @@ def _decode(decoder: Any, raw: Json) -> Any:
 
 
 _WRAPPERS: Final = frozenset(("result", "content", "text", "output", "data"))
-"""Names that servers put around what is no object, and that say nothing: SDK, FastMCP, filesystem."""
+"""Names that servers put around a value that is not an object, and that say nothing: SDK, FastMCP, filesystem."""
 
 
 def repeats(texts: list[bytes], structured: Json) -> bytes | None:
-    """What text blocks and structured data both say, if they say the same: the fuller writing of it, else None.
+    """Return the fuller version if text blocks and structured data say the same, else None.
 
-    A list is sent as one block per item by some.
+    Some servers send a list as one block per item.
     """
     if not texts:
         return None
@@ -257,7 +260,7 @@ def repeats(texts: list[bytes], structured: Json) -> bytes | None:
 
 
 def _says(text: bytes, value: Json) -> bool:
-    """Whether a text is this JSON value, or the text it holds."""
+    """Return whether a text is this JSON value, or the text in it."""
     if value[:1] == b'"':
         return len(text) <= len(value) and text_of(value) == text
     if not 0.2 < (len(text) + 16) / (len(value) + 16) < 5:
@@ -271,7 +274,7 @@ def _says(text: bytes, value: Json) -> bool:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Equal as JSON: 1 and 1.0 are, true and 1 are not."""
+    """Compare as JSON: 1 equals 1.0, true does not equal 1."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_same(value, other[key]) for key, value in one.items())  # type: ignore[misc]
     if isinstance(one, list) and isinstance(other, list):

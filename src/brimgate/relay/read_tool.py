@@ -1,4 +1,4 @@
-"""`brimgate_read`: the one tool that leads to everything held back."""
+"""`brimgate_read`: the one tool for reading everything that is held."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -32,7 +32,7 @@ _HINTS: Final[dict[str, dict[str, Any]]] = {
 
 @lru_cache(8)
 def definition(name: str) -> bytes:
-    """Its entry in the list of tools. Every client pays for it in every session: at most 250 tokens."""
+    """Return its entry in the list of tools. Every client pays for it in every session: at most 250 tokens."""
     properties = {argument: {"type": "string"} | _HINTS.get(argument, {}) for argument in ARGUMENTS}
     return encode(
         {
@@ -45,7 +45,7 @@ def definition(name: str) -> bytes:
 
 
 def is_definition(schema: bytes) -> bool:
-    """Whether an input schema is that of a tool like this one, whatever it is called."""
+    """Return whether an input schema is that of a tool like this one, whatever its name."""
     if b'"cursor"' not in schema or b'"pages"' not in schema:
         return False
     try:
@@ -55,7 +55,7 @@ def is_definition(schema: bytes) -> bool:
 
 
 def check_arguments(arguments: dict[str, Any]) -> str:
-    """What is wrong with the names of the arguments, in a sentence that says what is right; empty if nothing."""
+    """Return what is wrong with the names of the arguments and what is right; empty if nothing is wrong."""
     unknown = [name for name in arguments if name not in ARGUMENTS]
     if unknown:
         return f"there is no argument {unknown[0][:40]!r}: use {', '.join(ARGUMENTS)}"
@@ -67,7 +67,7 @@ def check_arguments(arguments: dict[str, Any]) -> str:
 @dataclass(frozen=True, slots=True)
 class Reading:
     tool: str
-    """Whose answer it is from."""
+    """The tool whose answer it is from."""
     reply: "Reply"
     picture: bytes = b""
     """A block that is shown as it is, not as text: an image that did not fit into the first answer."""
@@ -83,7 +83,7 @@ def read_on(
     now: float,
     on_trouble: "Callable[[dict[str, Any]], None]" = lambda _: None,
 ) -> Reading:
-    """What a call is answered with. Raises ClientError with what is right."""
+    """Answer a call. Raise ClientError with a message that says what is right."""
     from brimgate.engine.query import Query
 
     asked = asked_of(arguments, rules, protection, principal, upstream)
@@ -98,13 +98,13 @@ def read_on(
 
 @dataclass(frozen=True, slots=True)
 class ReadCall:
-    """A call of the tool, understood."""
+    """A parsed call of the tool."""
 
     cursor: str
     binding: "Binding"
     request: "Query"
     protection: "Protection"
-    """By the rules of the tool whose answer it is."""
+    """Protection under the rules of the tool whose answer it is."""
 
 
 def asked_of(
@@ -125,7 +125,7 @@ def asked_of(
 
 
 def _picture(raw: bytes, policy: "Policy") -> "tuple[Reply, bytes] | None":
-    """A held image that a path leads to, if it fits under the cap."""
+    """Return a held image that a path leads to, if it fits under the cap."""
     from brimgate.engine.replies.reply import Notice, Reply, budget_fields
     from brimgate.relay.budget import without_data
     from brimgate.relay.content import block_slot, resource_slot

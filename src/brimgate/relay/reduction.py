@@ -1,4 +1,4 @@
-"""Answers kept within their budget, and the tool that reads on, as messages. Safe to use from several threads."""
+"""Keep answers within their budget and answer the read tool, as messages. Safe to use from several threads."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -98,12 +98,15 @@ class Reducer:
             record = rewrite.untouched_record(bytes(raw), rule)
             return [ToClient(rpc.answer(key, rewrite.annotated(raw, record)))]
         if len(line) - len(raw) > _ENVELOPE_BYTES:
-            # What stands beside a result is nothing a client should read.
+            # Nothing beside a result is meant for a client to read.
             return [ToClient(rpc.answer(key, raw))]
         return [ToClient(line)]
 
     def _rule(self, rules: Rules, tool: str, line: Line) -> ToolRule:
-        """What another Brimgate has bounded already is bounded again only where it is over our cap."""
+        """Return the rule.
+
+        An answer already bounded by another Brimgate is bounded again only where it exceeds our cap.
+        """
         rule = rules.of(tool)
         if not self._catalog.is_chained or b'"brimgate/result"' not in line:
             return rule
@@ -123,13 +126,13 @@ class Reducer:
         bounded = results.bound_error(raw, rules.of(tool), self._hold(rules, tool), beside)
         if bounded is None and (len(line) - len(raw) <= _ENVELOPE_BYTES or bytes(raw[:1]) != b"{"):
             return [ToClient(line)]
-        # Else as beside a result: nothing a client should read.
+        # As beside a result: nothing there is meant for a client to read.
         error = raw if bounded is None else bounded.raw
         data = b"".join((b'{"jsonrpc":"2.0","id":', key or b"null", b',"error":', error, b"}"))
         return [*([] if bounded is None else [_noted(bounded, tool, len(line))]), ToClient(data)]
 
     def task_note(self, message: Message, rules: Rules, line: Line) -> list[Action]:
-        """A task that ended tells its result in a notification (2026-07-28 and its tasks extension)."""
+        """Reduce the notification with the result of a finished task (2026-07-28 and its tasks extension)."""
         rule = rules.of(_TASKS)
         if not rule.enabled or not rule.may_be_large(line):
             return [ToClient(line)]
@@ -146,7 +149,7 @@ class Reducer:
         return [_noted(bounded, _TASKS, len(line)), ToClient(data)]
 
     def unreadable(self, call: PendingCall, line: Line, reason: str) -> list[Action]:
-        """The caller waits for it, so the caller gets it: as a text, which can be read on if it is long."""
+        """Send an unreadable answer to the caller who waits for it, as a text that can be read on if it is long."""
         return [Work(partial(self._unreadable, call, line, reason), len(line))]
 
     def _unreadable(self, call: PendingCall, line: Line, reason: str) -> list[Action]:
@@ -161,10 +164,13 @@ class Reducer:
         text = f"the upstream's answer is not valid JSON ({reason[:200]})"
         return [note, ToClient(rpc.failure(call.id, rpc.UPSTREAM_GONE, text), is_ours=True)]
 
-    # Lists that go on upstream
+    # Live lists
 
     def begun_list(self, message: Message, call: PendingCall) -> list[Action] | None:
-        """An answer whose list a server in our own process has begun to fetch; None if it is any other."""
+        """Answer with a live list that a server in our own process has begun to fetch.
+
+        Return None for any other answer.
+        """
         if self._tickets is None:
             return None
         from brimgate.hold.live_lists import EVERYTHING, TICKET
@@ -176,7 +182,8 @@ class Reducer:
         if live_list is None:
             text = "the answer is held no more: run the tool again"
             return _refusing(message.key, modern=call.modern)(text)
-        # Whoever is not protected gets all of it. Else one item more than a page: its cursor leads there.
+        # An unprotected caller gets all of it; others one item more than a page, because the cursor leads
+        # there.
         page = call.rules.of(call.tool).policy.page_size + 1
         return [
             Wait(
@@ -212,7 +219,7 @@ class Reducer:
         return [*notes, noted, ToClient(rpc.answer(message.key, result))]
 
     async def _fill(self, arguments: msgspec.Raw, rules: Rules) -> None:
-        """Fetch what a reading will need. What is wrong with it is told by the reading itself."""
+        """Fetch what a query will need. Errors in the query are reported later, when it is read."""
         from brimgate.relay.read_tool import asked_of
 
         try:
@@ -234,7 +241,7 @@ class Reducer:
     # Our own tool
 
     def holds(self, arguments: msgspec.Raw) -> bool:
-        """Whether a cursor is one of ours that has not expired."""
+        """Return whether a cursor is one of ours that has not expired."""
         try:
             cursor = msgspec.json.decode(arguments, type=_ReadArguments).cursor.strip()
             self._protection().owner(cursor, self._principal, self._upstream)
@@ -243,7 +250,7 @@ class Reducer:
         return True
 
     def read(self, message: Message, arguments: msgspec.Raw, rules: Rules) -> list[Action]:
-        # It may have to search all of what is held: its size is not known here.
+        # It may have to search the whole document, whose size is not known here.
         work = Work(partial(self._read, message, arguments, rules), _UNKNOWN_BYTES)
         if self._tickets is None:
             return [work]
@@ -327,7 +334,7 @@ def _noted(bounded: "Bounded", tool: str, line_bytes: int) -> Note:
 
 
 def _summary(reply: "Reply") -> dict[str, Any]:
-    """What the log says of a decision: sizes and kinds, nothing of the content."""
+    """Return what the log says about a decision: sizes and kinds, nothing of the content."""
     record = reply.record
     fields = {"decision": record["kind"], "estimatedTokens": record["estimatedTokens"]}
     fields["originalTokens"] = record["total"]["tokens"]

@@ -1,7 +1,7 @@
-"""One budget over a whole answer: text, structured data, resources, images, errors, whatever carries them.
+"""Apply one budget to a whole answer: text, structured data, resources, images, errors.
 
-What is light stays where it was; what is heavy is held and its place taken by a bounded reply. One heavy text or
-structure is held as it is, so that a walk gives back just that; several are held as one JSON document.
+Light parts stay where they are. A heavy part is held, and a bounded reply takes its place. One heavy text or
+structure is held as it is, so that a walk returns exactly that; several are held as one JSON document.
 """
 
 from collections.abc import Callable
@@ -49,9 +49,9 @@ _BARE: Final = frozenset(("type", "text"))
 def bound_result(
     raw: Json, rule: ToolRule, hold: Hold, schema: bytes = b"", *, modern: bool = False
 ) -> Bounded | None:
-    """The answer to a tools/call, resources/read, prompts/get or for a task; None if it goes out as it came.
+    """Bound the answer to a tools/call, resources/read, prompts/get or task. Return None if it goes out unchanged.
 
-    Whatever we get wrong about its shape, it stays bounded: then it is held whole.
+    If we misjudge its shape, it still stays bounded: then it is held whole.
     """
     if not schema and len(raw) <= _PLAIN_BYTES and (text := _only_text(raw)) is not None:
         reply = hold(text, rule.policy)
@@ -63,7 +63,7 @@ def bound_result(
         return None
     try:
         bounded = _by_shape(dict(members), rule, hold, schema)
-    except Exception:  # noqa: BLE001  # the boundary of one answer: it must not cost the others theirs
+    except Exception:  # noqa: BLE001  # the boundary of one answer: it must not affect the others
         return hold_whole(members, rule, hold, schema)
     if is_under_cap(bounded, members, rule.policy):
         return bounded
@@ -81,11 +81,11 @@ class _PlainResult(msgspec.Struct, forbid_unknown_fields=True):
 
 _plain: Final = msgspec.json.Decoder(_PlainResult)
 _PLAIN_BYTES: Final = 8 << 20
-"""A longer text is taken out of its message piece by piece, to spare memory."""
+"""A longer text is taken out of its message piece by piece, to save memory."""
 
 
 def _only_text(raw: Json) -> bytes | None:
-    """The text of an answer that is one text and nothing else, as most are: read in one pass instead of four."""
+    """Return the text of an answer that is a single text, as most are. Reads it in one pass instead of four."""
     try:
         return _plain.decode(raw).content[0].text.encode()
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -93,8 +93,10 @@ def _only_text(raw: Json) -> bytes | None:
 
 
 def _is_unfinished(result_type: Json, *, modern: bool) -> bool:
-    """A question, a task, or what an extension brings is no result. Before 2026-07-28 nobody reads the member, so
-    that there it excuses only what is known."""
+    """Return whether this is not a result but a question, a task, or something from an extension.
+
+    Before 2026-07-28 nobody reads the member, so that there it excuses only known values.
+    """
     try:
         kind = msgspec.json.decode(result_type)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -115,7 +117,7 @@ def _by_shape(members: dict[str, Json], rule: ToolRule, hold: Hold, schema: byte
 
 
 def looks_like_answer(raw: Json) -> bool:
-    """Whether the answer to an unknown request has the shape of one that must be bounded."""
+    """Return whether the answer to an unknown request has the shape of one that must be bounded."""
     members = open_object(raw) or {}
     if members.get("content", b"")[:1] == b"[" or "structuredContent" in members:
         return True
@@ -169,11 +171,11 @@ def _bound_tool_result(members: dict[str, Json], rule: ToolRule, hold: Hold, sch
 
 
 def _what_repeats(slots: list[Slot], structured: Json) -> tuple[bytes, frozenset[int]] | None:
-    """The text that says the same as the structured data, and where it stands."""
+    """Return the text that says the same as the structured data, and the slots it is in."""
     plain = [index for index, slot in enumerate(slots) if slot.is_plain]
     together = repeats([slots[index].text for index in plain], structured)
     if together is not None:
-        # Of several blocks one takes the place of all: what else they carry would be lost.
+        # One block takes the place of several: anything else that they carry would be lost.
         is_bare = len(plain) == 1 or all((open_object(slots[at].raw) or {}).keys() <= _BARE for at in plain)
         return (together, frozenset(plain)) if is_bare else None
     if len(plain) > 1:
@@ -203,7 +205,7 @@ def _replace_content(members: dict[str, Json], slots: list[Slot], choice: Choice
             members.pop(slot.member, None)
     if not placed:
         content.insert(0, payload)
-    # Structured data is what some clients show instead of the text: beside a reduced answer it would hide the notice.
+    # Some clients show structured data instead of the text: beside a reduced answer it would hide the notice.
     members.pop("structuredContent", None)
     reply.record["payloadBlock"] = 1 + content.index(shown)
     members["content"] = close_list([text_block(reply.notice), *content, *later])
@@ -222,14 +224,14 @@ def _bound_listed(
 ) -> Bounded | None:
     values = open_list(members[name])
     if values is None:
-        return None  # the last look finds it
+        return None  # the final check finds it
     slots = [make_slot(raw) for raw in values]
     choice = choose(slots, rule.policy)
     reply = choice and hold(choice.document, choice.policy)
     if choice is None or reply is None:
         return None
     first = min(choice.held)
-    # Nothing of the upstream's stands before the notice: where something would, the notice stands alone before it.
+    # Nothing from the upstream may precede the notice: where something would, the notice comes first, alone.
     shown = reply.text if first == 0 else reply.payload
     written = [
         write(slot, shown) if index == first else slot.raw
@@ -254,7 +256,7 @@ def _as_message(slot: Slot, text: str) -> bytes:
 
 
 def _bound_task(members: dict[str, Json], rule: ToolRule, hold: Hold) -> Bounded | None:
-    """A task that has ended carries its result or its error inside (tasks extension of 2026-07-28)."""
+    """Bound a finished task, which carries its result or error inside (tasks extension of 2026-07-28)."""
     bounded: Bounded | None = None
     for name, bound in (("result", bound_result), ("error", bound_error)):
         inner = members.get(name, b"")
@@ -266,8 +268,10 @@ def _bound_task(members: dict[str, Json], rule: ToolRule, hold: Hold) -> Bounded
 
 
 def bound_error(raw: Json, rule: ToolRule, hold: Hold, beside: Json = b"") -> Bounded | None:
-    """A JSON-RPC error: servers put whole traces into its message or its data. `beside`: a result that should not
-    stand there at all."""
+    """Bound a JSON-RPC error: servers put whole traces into its message or data.
+
+    `beside` is a result that should not be there at all.
+    """
     try:
         bounded = _bound_error(raw, rule, hold, beside)
         members = open_object(bounded.raw if bounded else raw) or {}
@@ -308,7 +312,7 @@ def _bound_error(raw: Json, rule: ToolRule, hold: Hold, beside: Json) -> Bounded
 
 
 def _bound_scalar(raw: Json, policy: Policy, hold: Hold) -> Bounded | None:
-    """Where an object should stand there is a bare value: as a text, it can at least be read on."""
+    """Bound a bare value where an object should be: as a text it can at least be read on."""
     reply = hold(text_of(raw) if raw[:1] == b'"' else bytes(raw), policy)
     if reply is None:
         return None

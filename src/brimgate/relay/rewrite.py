@@ -1,4 +1,4 @@
-"""An answer written anew around a reply: what both the shapes of results and the last look need."""
+"""Rewrite an answer around a reply: shared by the shapes of results and the final check."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ from brimgate.relay.protocol.message import Json, encode, quoted
 
 RECORD: Final = "brimgate/result"
 Hold = Callable[[bytes, Policy], Reply | None]
-"""Keeps a document and gives the first reply about it; None if it fits as it is."""
+"""Holds a document and returns the first reply about it; None if it fits as it is."""
 
 LIGHT_BYTES: Final = 200
 
@@ -26,7 +26,7 @@ class Bounded:
 
 
 def as_tool_result(reply: Reply, extra: Mapping[str, Json] | None = None, picture: bytes = b"") -> bytes:
-    """A reply as the result of a call; a picture stands in the place of its payload."""
+    """Return a reply as the result of a call; a picture replaces its payload."""
     reply.record["payloadBlock"] = 1
     content = close_list([text_block(reply.notice), picture or text_block(reply.payload)])
     return with_record({"content": content, **(extra or {})}, reply)
@@ -37,7 +37,7 @@ def text_block(text: str) -> bytes:
 
 
 def clean(text: str) -> str:
-    """Without what is no character, such as bytes that were no UTF-8."""
+    """Replace invalid characters, such as bytes that were not UTF-8."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
@@ -46,7 +46,7 @@ def with_record(members: dict[str, Json], reply: Reply) -> bytes:
 
 
 def annotated(raw: Json, record: dict[str, Any]) -> bytes:
-    """The answer with a record for programs in its `_meta`, beside what stands there."""
+    """Add a record for programs to the answer's `_meta`, beside what is already there."""
     members = open_object(raw) or {}
     meta = open_object(members.get("_meta", b"{}")) or {}
     members["_meta"] = close_object({**meta, RECORD: encode(record)})
@@ -54,7 +54,7 @@ def annotated(raw: Json, record: dict[str, Any]) -> bytes:
 
 
 def untouched_record(raw: bytes, rule: ToolRule) -> dict[str, Any]:
-    """What `annotate` puts on an answer that goes out as it came."""
+    """Return the record that `annotate` puts on an unchanged answer."""
     tokens = rule.policy.estimator.count(raw)
     return {"kind": "untouched"} | budget_fields(tokens, rule.policy.list_threshold)
 
@@ -63,9 +63,9 @@ NOTICE_MEMBER: Final = "brimgate"
 
 
 def still_valid(structured: Json, schema: bytes, reply: Reply) -> bytes | None:
-    """The reply as structured data of the promised shape, with the notice in it; None if there is no such shape.
+    """Return the reply as structured data of the promised shape, with the notice in it, or None if that is impossible.
 
-    A client may show its model the structured data alone: without the notice it would take a page for the whole.
+    A client may show its model only the structured data: without the notice it would take a page for the whole.
     """
     shortened = _shortened(structured, reply)
     if shortened is None:
@@ -84,7 +84,7 @@ def _shortened(structured: Json, reply: Reply) -> bytes | None:
 
 
 def _wrapped(structured: Json, value: bytes) -> bytes | None:
-    """What was held may have been the one value of the structured object, not the object."""
+    """Wrap a value: what was held may have been the one value of the structured object, not the object."""
     if value[:1] == b"{":
         return value
     members = open_object(structured)
@@ -107,5 +107,5 @@ def _validator(schema: bytes) -> Any:
 
 
 def _refuse(uri: str) -> Any:
-    """A schema is foreign text: it shall not make us fetch anything."""
+    """Refuse to fetch: a schema is foreign text and must not make us fetch anything."""
     raise ValueError(f"not fetched: {uri}")

@@ -68,22 +68,25 @@ class Session:
         defers_work: bool = False,
         tickets: "ClaimTickets | None" = None,
     ) -> None:
-        """`catalog`: shared, where several sessions see the same tools. `defers_work`: long work is left to the driver.
-        `handover`: where an upstream in our own process leaves lists that are fetched as they are read."""
+        """Create a session.
+
+        `catalog` is shared where several sessions see the same tools. If `defers_work`, long work is left to the
+        driver. `tickets` is where an upstream in our own process leaves its live lists.
+        """
         self.rules = rules
-        """Exchange it to change the rules: calls under way keep those they began with."""
+        """Replace it to change the rules: calls under way keep those they began with."""
         self._catalog = Catalog() if catalog is None else catalog
         self._bounding = Reducer(self._catalog, protection, clock, upstream, principal, tickets)
         self._defers_work = defers_work
         self._calls = PendingCalls()
         self._greeting = Greeting()
         self._held_back: list[ToUpstream] = []
-        """What the client sent while a restarted upstream is being greeted."""
+        """What the client sent during the handshake with a restarted upstream."""
         self._clash_told = False
 
     @property
     def is_greeting(self) -> bool:
-        """A restarted upstream has not answered the handshake yet."""
+        """Whether a restarted upstream has not yet answered the handshake."""
         return self._greeting.is_under_way
 
     @property
@@ -112,7 +115,7 @@ class Session:
         return actions if self._defers_work else with_work_done(actions)
 
     def _odd_from_client(self, line: Line) -> list[Action]:
-        """What strict JSON refuses goes on as it came, if it goes on; where it goes is read off a strict copy."""
+        """Route a message that strict JSON refuses by a strict copy. If it is forwarded, it goes unchanged."""
         strict = rpc.read_leniently(line)
         message = rpc.read(strict) if strict is not None else None
         actions: list[Action] = [ToUpstream(line, bool(rpc.guess_id(line)))]
@@ -123,7 +126,7 @@ class Session:
         return [_as_it_came(action, strict, line) for action in actions]
 
     def _route(self, message: Message, line: Line) -> list[Action]:
-        """Where a message of the client goes."""
+        """Decide where a message of the client goes."""
         method = message.method
         if not method or message.id is NOTHING:
             self._note_notification(message, line)
@@ -166,7 +169,10 @@ class Session:
         return [ToUpstream(line, True)]
 
     def _reads_here(self, arguments: msgspec.Raw) -> bool:
-        """Whether it is for us to read on: where the upstream is a Brimgate too, a cursor that is not ours is its own."""
+        """Return whether we answer a read.
+
+        If the upstream is a Brimgate too, a cursor that is not ours belongs to it.
+        """
         return not self._catalog.is_chained or self._bounding.holds(arguments)
 
     def _note_notification(self, message: Message, line: Line) -> None:
@@ -178,7 +184,7 @@ class Session:
                 self._calls.take(bytes(params.requestId))
 
     def _batch_from_client(self, elements: list[msgspec.Raw], line: Line) -> list[Action]:
-        """The messages of a batch, one by one; it stays as it came unless some of it is for us."""
+        """Route the messages of a batch one by one. The batch stays unchanged unless part of it is for us."""
         onward: list[bytes] = []
         answers: list[bytes] = []
         notes: list[Action] = []
@@ -241,7 +247,7 @@ class Session:
     def _failed(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
         error = rpc.read_error(memoryview(message.error)) if call.method == "tools/list" else None
         if error is not None and error.code == rpc.METHOD_NOT_FOUND:
-            # A server without tools that nobody asked for its capabilities.
+            # A server without tools whose capabilities nobody asked for.
             own = self._catalog.own_list(call.rules, modern=call.modern)
             return [ToClient(rpc.answer(message.key, own))]
         if not call.protected:
@@ -298,7 +304,7 @@ class Session:
         return [*notes, ToClient(b"[" + b",".join(written) + b"]")]
 
     def _from_odd_upstream(self, line: Line, reason: str) -> list[Action]:
-        """What strict JSON refuses: a message all the same if clients might read it, else garbage."""
+        """Handle what strict JSON refuses: a message if clients might read it, else garbage."""
         if not line.strip():
             return []
         strict = rpc.read_leniently(line)
@@ -319,10 +325,10 @@ class Session:
         if isinstance(message, Message) and not message.method:
             self._calls.take(message.key)
 
-    # When the upstream is in trouble
+    # Upstream failures
 
     def refuse_answer(self, beginning: bytes, max_bytes: int) -> list[Action]:
-        """An answer went over the cap of bytes: whoever waits for it is told, or all who wait if it does not say."""
+        """Refuse an answer that exceeds the byte limit. Tell the caller, or all callers if its id is not readable."""
         key = rpc.guess_id(beginning)
         keys = [key] if key in self._calls else [call.id for call in self._calls]
         text = f"the upstream's answer is larger than max_result_bytes ({max_bytes:,}): ask it for less, or raise that"
@@ -332,7 +338,7 @@ class Session:
         ]
 
     def fail_pending(self, reason: str, but: Sequence[Line] = ()) -> list[Action]:
-        """Nobody will answer any more, but for those that have not been sent yet."""
+        """Fail all pending calls, because nobody will answer them, except those that have not been sent yet."""
         self._greeting.is_under_way = False
         self._held_back.clear()
         unsent = {request.key for line in but for request in _requests(line)}
@@ -343,11 +349,11 @@ class Session:
         ]
 
     def is_greeting_of_client(self, line: Line) -> bool:
-        """The client greets the upstream itself: it needs no other greeting."""
+        """Return whether the client sends the handshake itself: then no other is needed."""
         return any(request.method == "initialize" for request in _requests(line))
 
     def fail(self, line: Line, reason: str) -> list[Action]:
-        """What a request gets that could not be sent."""
+        """Answer a request that could not be sent."""
         answers = [self._give_up(request.key, reason) for request in _requests(line)]
         if not answers:
             return self.give_up_on(line, reason) if isinstance(rpc.read(line), Garbage) else []
@@ -355,7 +361,7 @@ class Session:
         return [ToClient(b"[" + b",".join(answers) + b"]" if is_batch else answers[0], is_ours=True)]
 
     def give_up_on(self, line: Line, reason: str) -> list[Action]:
-        """What the caller gets whose answer could not be handled."""
+        """Answer the caller whose answer could not be handled."""
         key = rpc.guess_id(line)
         return [ToClient(self._give_up(key, reason), is_ours=True)] if key else []
 
@@ -364,11 +370,11 @@ class Session:
         return rpc.failure(call.id if call else key, rpc.UPSTREAM_GONE, reason)
 
     def prime(self, request: Line) -> None:
-        """Greet the upstream with this, whenever it is started, before anything else reaches it."""
+        """Send this handshake first whenever the upstream is started, before anything else reaches it."""
         self._greeting.request = request
 
     def revive(self) -> list[Action]:
-        """The upstream was started again: greet it as the client did, before anything else reaches it."""
+        """Replay the client's handshake to a restarted upstream, before anything else reaches it."""
         greeting = self._greeting.begin()
         return [] if greeting is None else [ToUpstream(greeting)]
 
@@ -382,7 +388,7 @@ class Session:
         return [Greeted(bytes(message.result)), *([ToUpstream(confirmation)] if confirmation else []), *held]
 
     def hold_back(self, actions: list[Action]) -> list[Action]:
-        """All but what must wait until a restarted upstream has been greeted."""
+        """Hold back what must wait until the handshake with a restarted upstream is done, and return the rest."""
         if not self._greeting.is_under_way:
             return actions
         self._held_back += [action for action in actions if isinstance(action, ToUpstream)]
@@ -390,7 +396,7 @@ class Session:
 
 
 def _requests(line: Line) -> list[Message]:
-    """The requests of a line, be it a batch or something that strict readers refuse."""
+    """Return the requests in a line, which may be a batch or something that strict readers refuse."""
     read = rpc.read(line)
     if isinstance(read, Garbage) and (strict := rpc.read_leniently(line)) is not None:
         read = rpc.read(strict)
@@ -399,7 +405,7 @@ def _requests(line: Line) -> list[Message]:
 
 
 def _as_it_came(action: Action, strict: Line | None, line: Line) -> Action:
-    """The original instead of its strict copy, where nothing was changed."""
+    """Put the original back in place of its strict copy, where nothing was changed."""
     if isinstance(action, ToUpstream) and action.data is strict:
         return action._replace(data=line)
     if isinstance(action, ToClient) and action.data is strict:
@@ -414,7 +420,7 @@ def _as_it_came(action: Action, strict: Line | None, line: Line) -> Action:
 
 
 def _decode(decoder: Any, raw: msgspec.Raw) -> Any:
-    """Parameters of the shape we know, else None: wrong ones are the upstream's to refuse."""
+    """Decode parameters of a known shape, else return None: refusing wrong ones is up to the upstream."""
     if raw is NOTHING:
         return None
     try:

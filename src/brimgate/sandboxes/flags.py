@@ -1,4 +1,4 @@
-"""Numbers on the command lines of the servers to test against."""
+"""Parse numbers on the command lines of the sandboxes."""
 
 
 def count(text: str) -> int:

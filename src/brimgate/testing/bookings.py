@@ -1,4 +1,4 @@
-"""A property manager's bookings, as such an API answers them; a few carry what a reader should not miss."""
+"""Generate a property manager's bookings, as such an API returns them. A few have details that must not be missed."""
 
 import random
 from datetime import date, datetime, timedelta
@@ -48,7 +48,7 @@ _NOTES: Final = (
 
 
 def bookings(count: int = 500, seed: int = 7) -> dict[str, Any]:
-    """An envelope with `count` bookings, newest first; one in 250 went wrong."""
+    """Return an envelope with `count` bookings, newest first; one in 250 has failed."""
     chance = random.Random(seed)  # noqa: S311  # made-up data, not secrets
     rows = [_booking(chance, number) for number in range(count)]
     for number in range(count * 3 // 10, count, 250):

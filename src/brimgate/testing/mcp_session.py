@@ -1,6 +1,6 @@
 """A fake MCP server, without I/O: one line in, one answer or none out, in both eras of the protocol.
 
-`FakeSession(FakeServer("tickets", "1", "", tools)).answer(line)` is a whole server; read lines from stdin, write what it
+`FakeSession(FakeServer("tickets", "1", "", tools)).answer(line)` is a whole server: read lines from stdin, write its
 answers to stdout, and any client can talk to it.
 """
 
@@ -11,12 +11,12 @@ from brimgate.relay.protocol.message import INVALID_PARAMS
 from brimgate.relay.protocol.server import Json, McpServer, RpcRefusal, ServedTool, ServerSession, text_in
 
 _NO_RESOURCE: Final = -32002
-"""Handshake revisions only; a modern server says −32602."""
+"""For handshake revisions only; a modern server sends −32602."""
 _PUBLIC_FOR_A_MINUTE: Final[Mapping[str, Any]] = {"ttlMs": 60_000, "cacheScope": "public"}
 
 
 class ToolOutcome(NamedTuple):
-    """What a tool answers, whatever the protocol's revision."""
+    """The answer of a tool, whatever the protocol's revision."""
 
     text: str
     structured: Json | None = None
@@ -41,7 +41,7 @@ class Prompt(NamedTuple):
 
 
 class FakeServer(NamedTuple):
-    """What a server is and has; what it has none of, it does not offer."""
+    """The description and content of a server. It offers only what it has."""
 
     name: str
     version: str

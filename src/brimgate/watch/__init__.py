@@ -1,1 +1,1 @@
-"""What we tell about ourselves."""
+"""What Brimgate reports about itself: the log."""

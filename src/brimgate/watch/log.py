@@ -1,6 +1,6 @@
 """The log: one line per event on stderr, for people or for programs. stdout belongs to the protocol.
 
-It never stops what it reports on: where nobody reads stderr, lines are left out and counted.
+It never blocks what it reports on: where nobody reads stderr, lines are dropped and counted.
 """
 
 import json
@@ -17,7 +17,7 @@ from brimgate.platform import append_private, make_private_dir
 LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 LogFormat = Literal["text", "json"]
 _MAX_LINE_BYTES: Final = 4_096
-"""What a pipe that can be written to takes at once without blocking (PIPE_BUF)."""
+"""What a writable pipe accepts at once without blocking (PIPE_BUF)."""
 _CONTROL: Final = {
     code: f"\\x{code:02x}" for code in (*range(0x20), 0x7F, *range(0x80, 0xA0)) if code != 0x09
 }
@@ -35,7 +35,7 @@ class Log:
             self._send(self._line(event, fields or {}, level))
 
     def pass_on(self, source: str, text: str) -> None:
-        """A line of somebody else's, with its origin before it; control characters cannot forge a line of ours."""
+        """Log someone else's line after the name of its source. Control characters cannot forge a line of ours."""
         if self.form == "json":
             self._send(self._line("upstream_stderr", {"upstream": source, "text": text}, "info"))
         else:
@@ -66,7 +66,7 @@ class Log:
 
     def _can_write(self) -> bool:
         if sys.platform == "win32":
-            return True  # a pipe cannot be asked there
+            return True  # a pipe cannot be polled there
         try:
             poll = select.poll()
             poll.register(self._descriptor, select.POLLOUT)
@@ -85,7 +85,7 @@ NAME: Final = "wrapper.log"
 
 
 def note_failure(path: Path, fields: dict[str, Any]) -> None:
-    """One line of JSON, for its owner only. A full log makes room by one older file beside it."""
+    """Append one line of JSON to a private file. When the file is full, rename it to one older file beside it."""
     moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     line = json.dumps({"time": moment} | fields, ensure_ascii=False) + "\n"
     try:

@@ -1,1 +1,1 @@
-"""How bytes travel: lines out of a stream, pipes on an event loop. Shared by what clients and upstreams are reached by."""
+"""How bytes travel: lines in a stream, pipes on an event loop. Shared by the code for clients and for upstreams."""

@@ -1,4 +1,4 @@
-"""Messages out of a stream of bytes, one per line, without ever copying what has already been looked at."""
+"""Cut a stream of bytes into messages, one per line, without copying bytes that were already searched."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ _SAMPLE_BYTES: Final = 4_096
 
 @dataclass(frozen=True, slots=True)
 class TooLong:
-    """A line that went over the cap. It was not kept; what it began with may still tell whose it was."""
+    """A line that exceeded the limit. It was not kept; its beginning may still tell whose it was."""
 
     beginning: bytes
 
 
 class LineBuffer:
-    """Feed it what arrives; it gives back whole lines, and refuses one that grows beyond `max_bytes`."""
+    """Cuts a stream into whole lines, and refuses a line that grows beyond `max_bytes`."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -24,7 +24,7 @@ class LineBuffer:
 
     @property
     def is_skipping(self) -> bool:
-        """Inside a line that was refused and has not ended yet."""
+        """Whether we are inside a refused line that has not ended yet."""
         return self._skipping
 
     def feed(self, data: bytes) -> Iterator[bytes | bytearray | TooLong]:
@@ -38,7 +38,7 @@ class LineBuffer:
             yield refused
 
     def flush(self) -> bytes | bytearray | None:
-        """What came behind the last line end, when the stream has ended."""
+        """Return what follows the last line end, when the stream has ended."""
         left, self._partial = self._partial, bytearray()
         return left or None
 

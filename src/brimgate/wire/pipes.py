@@ -1,4 +1,4 @@
-"""Pipes on an event loop: non-blocking where the system has that, a thread where it has not.
+"""Pipes on an event loop: non-blocking where the system supports it, otherwise in a thread.
 
 A loop cannot wait for a Windows pipe that was opened by someone else, nor for a regular file anywhere.
 """
@@ -15,13 +15,13 @@ from brimgate.wire.framing import LineBuffer, TooLong
 
 READ_BYTES: Final = 262_144
 _JOINED_BYTES: Final = 65_536
-"""Up to here one copy is cheaper than a second call of the system."""
+"""Up to this size one copy is cheaper than a second system call."""
 
 
 async def read_pipe(
     file: Any, on_data: Callable[[bytes], None], on_end: Callable[[], None]
 ) -> "PipeReader | ThreadReader":
-    """Begin to read a file object; `on_end` is called once, when nothing more will come."""
+    """Start reading a file object. `on_end` is called once, when nothing more will come."""
     loop = asyncio.get_running_loop()
     if not _can_be_waited_for(file.fileno()):
         return ThreadReader(loop, file, on_data, on_end)
@@ -54,11 +54,14 @@ class _Lent:
         return self._descriptor
 
     def close(self) -> None:
-        """The loop has done it."""
+        """Do nothing: the loop has closed it."""
 
 
 def _lent(file: Any, loop: asyncio.AbstractEventLoop) -> Any:
-    """uvloop closes a descriptor, and then the file once more: by then a thread may have opened another of this number."""
+    """Return a duplicate that only uvloop closes.
+
+    uvloop closes a descriptor and then the file again, when another thread may have reused the number.
+    """
     if not type(loop).__module__.startswith("uvloop"):
         return file
     lent = _Lent(os.dup(file.fileno()))
@@ -99,13 +102,13 @@ class PipeReader(asyncio.Protocol):
 
 
 class PipeWriter(asyncio.BaseProtocol):
-    """Knows when what it was given has gone out, and whether the other side still reads."""
+    """Knows when its data was sent, and whether the other side still reads."""
 
     def __init__(self, on_lost: Callable[[], None]) -> None:
         self._on_lost = on_lost
         self._transport: asyncio.WriteTransport | None = None
         self.on_pressure: Callable[[bool], None] = lambda _: None
-        """Told True when the other side does not keep up, False when it does again."""
+        """Called with True when the other side does not keep up, with False when it does again."""
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
@@ -135,7 +138,7 @@ class PipeWriter(asyncio.BaseProtocol):
             self._transport.write(b"\n")
 
     def close(self) -> None:
-        """Send what is still waiting, then end."""
+        """Send what is still waiting, then close."""
         if self._transport is not None:
             self._transport.close()
 
@@ -175,11 +178,11 @@ class ThreadReader:
         self._may_read.set()
 
     def close(self) -> None:
-        """The thread ends with its file or with the process: a blocking read cannot be called off."""
+        """Do nothing: the thread ends with its file or the process. A blocking read cannot be cancelled."""
 
 
 class ThreadWriter:
-    """Writes in order in a thread of its own, so that a slow reader never stops the loop."""
+    """Writes in order in a thread of its own, so that a slow reader never blocks the loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, file: Any, on_lost: Callable[[], None]) -> None:
         import queue
@@ -257,7 +260,7 @@ class LinePort:
 
     @property
     def is_stuck(self) -> bool:
-        """Inside a line that was refused: nothing behind it can be heard."""
+        """Whether we are inside a refused line: nothing after it can be read."""
         return self._lines.is_skipping
 
     @property

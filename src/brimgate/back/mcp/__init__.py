@@ -1,1 +1,1 @@
-"""MCP servers behind us that speak HTTP."""
+"""MCP upstreams that speak HTTP."""

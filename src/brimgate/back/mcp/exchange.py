@@ -1,4 +1,4 @@
-"""One message POSTed to a server, and all that is said in answer to it."""
+"""One message POSTed to a server, and everything that comes in answer to it."""
 
 import asyncio
 from contextlib import suppress
@@ -26,20 +26,20 @@ from brimgate.relay.protocol.versions import HEADER_MISMATCH, call_arguments
 from brimgate.wire.framing import TooLong
 
 _MAX_FAILURES: Final = 5
-"""Tries in a row to take up a broken stream that brought nothing."""
+"""The number of retries in a row to resume a broken stream that brought nothing."""
 _LINGER_SECONDS: Final = 1.0
-"""For a stream to end behind its answer, so that its connection can serve again."""
+"""How long a stream may stay open after its answer, so that its connection can be reused."""
 _MAX_DROPPED_BYTES: Final = 64 << 10
 _NOBODY: Final = (b"", b"null")
 
 
 class Owner(Protocol):
     def heard(self, line: bytes, messages: list[Message], exchange: "Exchange") -> None:
-        """A message of the server."""
+        """Take a message of the server."""
         ...
 
     def say(self, line: bytes) -> None:
-        """An answer of our own."""
+        """Take an answer of our own."""
         ...
 
     def too_long(self, beginning: bytes) -> None: ...
@@ -75,7 +75,10 @@ class Exchange:
             self.fail(str(error))
 
     async def tell(self) -> bool:
-        """A message that gets no answer: whether it was taken. UpstreamError if nobody knows."""
+        """Send a message that gets no answer.
+
+        Return whether it was accepted. Raise UpstreamError if that is unknown.
+        """
         response = await self._conversation.post(self.sent)
         if 200 <= response.status < 300:
             await _drop(response)
@@ -90,7 +93,7 @@ class Exchange:
             if not await self._learns_from(refusal):
                 self._refused(refusal)
                 return
-            # It was refused before it ran, for what its headers lack: they are known now.
+            # It was refused before it ran, for missing headers: we know them now.
             response = await self._conversation.post(self.sent)
             if not 200 <= response.status < 300:
                 self._refused(await read_refusal(response))
@@ -113,7 +116,7 @@ class Exchange:
         await list_tools(self._conversation, message, tool)
         return True
 
-    # What comes
+    # Incoming
 
     async def _hear_body(self, response: Response) -> None:
         body = one_line(await self._conversation.ear.body(response))
@@ -124,7 +127,7 @@ class Exchange:
             self.fail(f"the upstream {self._conversation.name} {what}")
 
     async def _hear_stream(self, response: Response) -> None:
-        """All of it, taken up again where it breaks before the answer, if it says where that was."""
+        """Read the whole stream. If it breaks before the answer and has event ids, resume it."""
         going: Response | None = response
         while going is not None:
             broken = await self._hear_out(going)
@@ -134,7 +137,7 @@ class Exchange:
                 raise broken
 
     async def _hear_out(self, response: Response) -> UpstreamError | None:
-        """Until it ends. The fault, if it ended by one."""
+        """Read until the stream ends. Return the error, if it ended with one."""
         try:
             async with asyncio.timeout(None) as self._limit:
                 await self._conversation.ear.follow(response, self._hear_event)
@@ -147,7 +150,7 @@ class Exchange:
         return None
 
     async def _take_up(self) -> Response | None:
-        """The rest of a stream that broke; None if there is no way to it."""
+        """Resume a broken stream. Return None if that is not possible."""
         trail = self._trail
         while self._is_owed and trail.failures < _MAX_FAILURES:
             await trail.rest()
@@ -190,13 +193,13 @@ class Exchange:
             learn_tools(self._conversation, bytes(answer.result))
 
     def settle(self, key: bytes) -> bool:
-        """Whether this is an answer that was waited for."""
+        """Return whether this is an answer that was waited for."""
         was_awaited = self.waiting.take(key)
         if was_awaited and not self.waiting and self._limit is not None:
             self._limit.reschedule(asyncio.get_running_loop().time() + _LINGER_SECONDS)
         return was_awaited
 
-    # What does not
+    # Failures
 
     def _refused(self, refusal: HttpRefusal) -> None:
         conversation, sent = self._conversation, self.sent
@@ -216,11 +219,11 @@ class Exchange:
             self._owner.chatter(f"{text} to {sent.method or 'an answer of the client'}")
 
     def _answer_all(self, error: bytes) -> None:
-        """An error that names no request is that of this one."""
+        """Treat an error that names no request as the answer to this one."""
         self._say([error_answer(key, error) for key in self.waiting.take_all()])
 
     def fail(self, text: str, code: int = rpc.UPSTREAM_GONE) -> None:
-        """Whoever still waits for an answer gets this."""
+        """Fail all requests that still wait for an answer."""
         keys = self.waiting.take_all()
         if keys and self._is_greeting:
             self._owner.lost(text)
@@ -234,7 +237,7 @@ class Exchange:
         self._owner.say(b"[" + b",".join(answers) + b"]" if is_batch else answers[0])
 
     def _refuse_size(self, beginning: bytes) -> None:
-        """Its own beginning may not show whose it is, so one that does is put before it."""
+        """Refuse an answer for its size. Its beginning may not show whose it is, so one that does is put before it."""
         text = f"the answer of the upstream {self._conversation.name} is too large"
         if self._is_greeting or self.is_cancelled:
             self.fail(text)
@@ -247,7 +250,7 @@ class Exchange:
 
 
 async def _drop(response: Response) -> None:
-    """Read what little there is, so that the connection can serve again."""
+    """Read the small rest, so that the connection can be reused."""
     try:
         if not is_event_stream(response):
             with suppress(UpstreamError):

@@ -1,4 +1,4 @@
-"""A server on the other end of HTTP+SSE, the transport of 2024-11-05: it speaks on one stream, and is spoken to by POST."""
+"""A server behind HTTP+SSE, the transport of 2024-11-05: it sends on one stream, and receives by POST."""
 
 import asyncio
 from collections import deque
@@ -21,17 +21,17 @@ from brimgate.wire.framing import TooLong
 _OPENING_SECONDS: Final = 10.0
 _POST_SECONDS: Final = 30.0
 _ORDER_SECONDS: Final = 1.0
-"""A request whose POST is answered later than that does not keep back what was sent behind it."""
+"""A POST that is answered later than this no longer delays the messages after it."""
 _MAX_DROPPED_BYTES: Final = 64 << 10
 _EVENTS: Final = [(b"accept", b"text/event-stream")]
 _JSON: Final = [(b"content-type", b"application/json")]
 
 
 class SseServer:
-    """Begins a conversation as often as it is asked to."""
+    """Begins a conversation, as often as it is asked to."""
 
     def __init__(self, name: str, url: str, headers: Mapping[str, str], *, max_bytes: int) -> None:
-        Origin.of(url)  # a wrong address is told at once
+        Origin.of(url)  # reports a wrong URL at once
         self._name, self._url, self._headers, self._max_bytes = name, url, headers, max_bytes
 
     async def connect(self, listener: Listener) -> "SseUpstream":
@@ -60,7 +60,7 @@ class SseUpstream:
         self._ear = Ear(max_bytes)
         self._events = Events(max_bytes)
         self._early: list[Event | TooLong] = []
-        """What came together with the address."""
+        """Events that came together with the address."""
         self._stream: Response | None = None
         self._target = b""
         self._waiting = Waiting()
@@ -82,10 +82,10 @@ class SseUpstream:
     def resume(self) -> None:
         self._ear.resume()
 
-    # The beginning
+    # Opening
 
     async def open(self) -> None:
-        """Until the server has said where it takes messages; UpstreamError if it does not."""
+        """Wait until the server has said where it takes messages. Raise UpstreamError if it does not."""
         self._stream = response = await self._http.call(b"GET", _EVENTS, None)
         if response.status != 200:
             raise UpstreamError((await read_refusal(response)).text(self._name))
@@ -152,7 +152,10 @@ class SseUpstream:
             self._pass_on(line)
 
     def _pass_on(self, line: bytes) -> None:
-        """An answer only if somebody waits for it: who was told that it failed gets no second one."""
+        """Pass on a message; an answer only if somebody waits for it.
+
+        Whoever was told of a failure gets no second answer.
+        """
         messages = messages_in(line)
         answers = [one.key for one in messages if not one.method and one.key not in (b"", b"null")]
         awaited = [key for key in answers if self._waiting.take(key)]
@@ -162,7 +165,7 @@ class SseUpstream:
     def _refuse_size(self, beginning: bytes) -> None:
         key = rpc.guess_id(beginning)
         if not self._waiting.take(key):
-            # All who wait will be told, as nobody knows whose it was.
+            # All who wait will be told, because nobody knows whose it was.
             self._waiting.take_all()
         self._listener.on_too_long(beginning)
 
@@ -209,7 +212,7 @@ class SseUpstream:
             self._fail(sent, trouble)
 
     async def _trouble_with(self, sent: Outgoing) -> str:
-        """Why the server does not take a message; empty if it does."""
+        """Return why the server does not accept a message; empty if it does."""
         response = await self._http.call(b"POST", _JSON, sent.line, target=self._target)
         if not 200 <= response.status < 300:
             return (await read_refusal(response)).text(self._name)
@@ -230,7 +233,7 @@ class SseUpstream:
         if not sent.keys:
             self._listener.on_chatter(f"{text} ({sent.method or 'an answer of the client'})")
 
-    # The end
+    # Closing
 
     async def end(self, grace_seconds: float) -> None:
         self._is_over = True

@@ -1,4 +1,4 @@
-"""A message on its way to a server over HTTP, and how its answer is known."""
+"""A message on its way to a server over HTTP, and how its answer is recognised."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ class _CancelParams(msgspec.Struct):
 class Outgoing:
     line: bytes
     message: Message | None
-    """None of a batch, and of what cannot be read."""
+    """None for a batch, and for what cannot be read."""
     keys: tuple[bytes, ...]
-    """The ids of the requests in it, as they were spelled: each gets one answer."""
+    """The ids of its requests, as they were spelled: each gets one answer."""
     is_modern: bool = False
 
     @property
@@ -34,7 +34,7 @@ class Outgoing:
 
     @property
     def cancels(self) -> bytes:
-        """The id of the request that is wanted no more."""
+        """The id of the request that it cancels."""
         if self.message is None or self.method != "notifications/cancelled" or self.keys:
             return b""
         try:
@@ -54,7 +54,7 @@ def read_outgoing(line: Line) -> Outgoing:
 
 
 class Waiting:
-    """Ids of requests that wait for an answer."""
+    """The ids of requests that wait for an answer."""
 
     def __init__(self, keys: tuple[bytes, ...] = ()) -> None:
         self._keys = {same_spelling(key): key for key in keys}
@@ -69,7 +69,7 @@ class Waiting:
         self._keys[same_spelling(key)] = key
 
     def take(self, key: bytes) -> bool:
-        """Whether somebody waited for this; from now on nobody does."""
+        """Return whether somebody waited for this; from now on nobody does."""
         if not key:
             return False
         return any(self._keys.pop(spelling, None) is not None for spelling in spellings(key))
@@ -81,7 +81,7 @@ class Waiting:
 
 
 class Backlog:
-    """How much waits to be sent; says when it is too much, and when it is not any more."""
+    """Counts what waits to be sent. Reports when it is too much, and when it no longer is."""
 
     def __init__(self, on_pressure: Callable[[bool], None]) -> None:
         self._on_pressure = on_pressure

@@ -1,4 +1,4 @@
-"""Answers over HTTP, read as fast as whoever listens takes them."""
+"""Responses over HTTP, read as fast as the listener takes them. Also how a server refuses a request."""
 
 import asyncio
 import re
@@ -21,13 +21,13 @@ _BLANK: Final = re.compile(rb"\r\n\r\n|\n\n|\n\r\n?|\r\r")
 _FIRST_WAIT_SECONDS: Final = 1.0
 _LONGEST_WAIT_SECONDS: Final = 30.0
 _SHORTEST_WISH_SECONDS: Final = 0.1
-"""A server that hangs up at once, and wants us back at once, would keep both busy with nothing else."""
+"""A server that hangs up and wants us back at once would keep both sides busy."""
 _LONGEST_WISH_SECONDS: Final = 60.0
-"""A server may ask us to come back later than that: nobody waits so long for an answer."""
+"""A server may ask us to come back even later, but nobody waits that long for an answer."""
 
 
 class OverCap(Exception):
-    """A message went over the cap of bytes."""
+    """A message exceeded the byte limit."""
 
     def __init__(self, beginning: bytes) -> None:
         super().__init__("a message is too large")
@@ -51,7 +51,7 @@ class Ear:
         return await response.next()
 
     async def body(self, response: Response) -> bytes:
-        """The whole of it, bare; OverCap if that is too much."""
+        """Read the whole body, stripped. Raise OverCap if it is too large."""
         pieces: list[bytes] = []
         size = 0
         try:
@@ -65,7 +65,7 @@ class Ear:
         return bare(b"".join(pieces))
 
     async def follow(self, response: Response, on_event: "Callable[[Event | TooLong], None]") -> None:
-        """Every event until the stream ends, or breaks (UpstreamError)."""
+        """Pass on every event until the stream ends, or breaks (UpstreamError)."""
         events = Events(self.max_bytes)
         try:
             while piece := await self.next(response):
@@ -78,7 +78,7 @@ class Ear:
 
 
 class Events:
-    """Events as they come. One that is too large is told of, and skipped."""
+    """Reads events as they come. Reports one that is too large, and skips it."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -99,7 +99,7 @@ class Events:
                 yield read_event(raw)
 
     def _skip(self, data: bytes) -> bytes:
-        """What comes behind the event that is skipped."""
+        """Return what follows the skipped event."""
         data = self._tail + data
         end = _BLANK.search(data)
         if end is None:
@@ -109,7 +109,7 @@ class Events:
         return data[end.end() :]
 
     def last(self) -> Event | None:
-        """An event that only lacks the empty line behind it: some servers save it at the end."""
+        """Return an event that lacks only the empty line after it: some servers omit it at the end."""
         event = read_event(self._buffer.rest())
         if not event.data or isinstance(rpc.read(event.data), rpc.Garbage):
             return None
@@ -117,13 +117,13 @@ class Events:
 
 
 class Trail:
-    """How far a stream was heard, and when it may be taken up again."""
+    """How far a stream was read, and when it may be resumed."""
 
     def __init__(self) -> None:
         self.last_id = b""
         self._retry_seconds = _FIRST_WAIT_SECONDS
         self.failures = 0
-        """Tries in a row that brought nothing new."""
+        """The number of retries in a row that brought nothing new."""
 
     def note(self, event: Event) -> None:
         if event.id is not None:
@@ -139,7 +139,7 @@ class Trail:
 
 
 def bare(body: bytes) -> bytes:
-    """Without what may stand around JSON."""
+    """Remove what may surround JSON."""
     return body.removeprefix(BOM_UTF8).strip()
 
 
@@ -149,7 +149,7 @@ def is_event_stream(response: Response) -> bool:
 
 _MAX_BYTES: Final = 1 << 20
 _SESSION_CODES: Final = frozenset((0, rpc.UPSTREAM_GONE, -32001, -32600))
-"""What servers of the older era say to a request outside of a session; 0 if they say nothing."""
+"""Error codes of older servers for a request outside of a session; 0 if there is none."""
 _HINTS: Final = {
     401: "it wants credentials: configure them under headers:",
     403: "it refuses our credentials or our address: look at headers:",
@@ -162,21 +162,21 @@ _HINTS: Final = {
 class HttpRefusal:
     status: int
     body: bytes
-    """Of a JSON-RPC error on one line, else empty."""
+    """The body of a JSON-RPC error on one line, else empty."""
     error: bytes = b""
     code: int = 0
     mentions_session: bool = False
 
     @property
     def is_outside_session(self) -> bool:
-        """What a server says that has forgotten the session a request belongs to."""
+        """Whether this is the response of a server that has forgotten the session of the request."""
         if self.code not in _SESSION_CODES:
             return False
         return self.status == 404 or (self.status == 400 and self.mentions_session)
 
     @property
     def is_of_older_era(self) -> bool:
-        """What a server says to a request that stands for itself if it only knows sessions."""
+        """Whether this is the response to an independent request of a server that knows only sessions."""
         return self.status in (400, 404, 405) and self.code in _SESSION_CODES
 
     def text(self, name: str) -> str:
@@ -206,5 +206,5 @@ async def read_refusal(response: Response) -> HttpRefusal:
 
 
 def error_answer(key: bytes, error: bytes) -> bytes:
-    """A JSON-RPC error under another id."""
+    """Return a JSON-RPC error under another id."""
     return b'{"jsonrpc":"2.0","id":' + key + b',"error":' + error + b"}"

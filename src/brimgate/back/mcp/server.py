@@ -1,4 +1,4 @@
-"""A server that speaks HTTP, as it is called: at its own address, with the headers its operator wants it to get."""
+"""Call a server that speaks HTTP, at its own URL and with the operator's headers."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ from brimgate.wire.framing import TooLong
 
 _MAX_REDIRECTS: Final = 3
 _AS_IT_IS: Final = bytes(range(0x21, 0x7F)).decode()
-"""In an address; all else is written as %XX."""
+"""Characters that stay unchanged in a URL; all others become %XX."""
 _ACCEPT: Final = (b"accept", b"application/json, text/event-stream")
 
 
@@ -36,7 +36,10 @@ class HttpServer:
     async def call(
         self, method: bytes, headers: Headers, body: bytes | None, *, target: bytes = b""
     ) -> Response:
-        """The answer, from where the server sends us on its own ground. UpstreamError if there is none."""
+        """Send a request and return the response.
+
+        Follow redirects within the origin. Raise UpstreamError if there is none.
+        """
         sent = [(key, value) for key, value in headers if key not in self._own] + self._headers
         if not any(key == b"accept" for key, _ in sent):
             sent.append(_ACCEPT)
@@ -50,7 +53,7 @@ class HttpServer:
         raise UpstreamError(f"the upstream {self._name} sends us in circles")
 
     def _next(self, method: bytes, target: bytes, answer: Response) -> bytes:
-        """Only within its own origin, and never with a request turned into another."""
+        """Return the target of a redirect: only within its own origin, and never with another method."""
         location = answer.header(b"location").decode("utf-8", "surrogateescape")
         if not location or (answer.status not in (307, 308) and method != b"GET"):
             raise UpstreamError(f"the upstream {self._name} moved: it must be called at another address")
@@ -59,7 +62,7 @@ class HttpServer:
             there = urljoin(f"{self._origin}{target.decode('ascii')}", location)
             is_same = Origin.of(there) == self._origin
         except (ValueError, ConfigError):
-            is_same = False  # whatever it is, it is no address
+            is_same = False  # whatever it is, it is not a URL
         if not is_same:
             raise UpstreamError(
                 f"the upstream {self._name} redirects to another origin, where we do not go: call it there"
@@ -67,7 +70,7 @@ class HttpServer:
         return target_of(there)
 
     async def reach(self) -> None:
-        """Whether somebody listens there; UpstreamError if not."""
+        """Check whether a server listens there. Raise UpstreamError if not."""
         loop = asyncio.get_running_loop()
         try:
             transport, _ = await loop.create_connection(
@@ -82,7 +85,7 @@ class HttpServer:
 
 
 def target_of(url: str) -> bytes:
-    """Path and query, as they go into the first line of a request."""
+    """Return path and query, as they go into the first line of a request."""
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return quote(target, safe=_AS_IT_IS, errors="surrogateescape").encode("ascii")
@@ -105,13 +108,13 @@ class ServerConversation:
         self.is_greeted = False
         """The handshake of the older era was answered."""
         self.tools: dict[str, ParamHeaders] = {}
-        """Arguments that are repeated in headers, of every tool that was listed."""
+        """The arguments that are repeated in headers, for every listed tool."""
 
     async def post(self, sent: Outgoing) -> Response:
         return await self.http.call(b"POST", [_JSON, _BOTH, *self._headers(sent)], sent.line)
 
     async def listen(self, last_id: bytes) -> Response:
-        """A stream of what the server says by itself, or of what is missing of another."""
+        """Open a stream of the server's own messages, or of the missing part of another."""
         resumed = [(b"last-event-id", last_id)] if last_id else []
         return await self.http.call(b"GET", [_EVENTS, *self._session_headers(), *resumed], None)
 
@@ -120,7 +123,7 @@ class ServerConversation:
         response.abort()
 
     def begin(self, response: Response) -> None:
-        """The server answers a handshake: a new session."""
+        """Begin a new session: the server answers a handshake."""
         self.session_id = response.header(b"mcp-session-id")
         self._version = b""
 
@@ -153,7 +156,7 @@ class ServerConversation:
 
 
 class StandingStream:
-    """Kept open as long as the server lets us; one that has none is fine."""
+    """The stream of the server's own messages, kept open as long as it allows. A server may have none."""
 
     def __init__(
         self,
@@ -173,7 +176,7 @@ class StandingStream:
             self._trail.failures += 1
 
     async def _listen(self) -> bool:
-        """Until the stream ends; whether it makes sense to come back."""
+        """Listen until the stream ends. Return whether a retry makes sense."""
         try:
             response = await self._conversation.listen(self._trail.last_id)
             if response.status != 200 or not is_event_stream(response):
@@ -193,7 +196,7 @@ class StandingStream:
             self._on_lost(f"the upstream {self._conversation.name} has forgotten the session (404)")
             return False
         if response.status == 400 and self._was_open and self._trail.last_id:
-            self._trail.last_id = b""  # what is missing cannot be had; what comes can
+            self._trail.last_id = b""  # the missing events are lost, but new ones can come
             return True
         return response.status in (409, 429) or (response.status >= 500 and response.status != 501)
 

@@ -1,4 +1,4 @@
-"""A server on the other end of Streamable HTTP, in either era, for those who talk to it message by message."""
+"""A server behind Streamable HTTP, in either era, as a channel of single messages."""
 
 import asyncio
 from collections import deque
@@ -19,16 +19,16 @@ _MAX_RUNNING: Final = 100
 _REACH_SECONDS: Final = 10.0
 _NOTE_SECONDS: Final = 30.0
 _CANCELLED_SECONDS: Final = 30.0
-"""After so long a server that heard of the end of a request, and does not end it, holds no place any more."""
+"""After this time, a request that the server was told to cancel, but does not end, no longer counts."""
 _LEAST_GRACE_SECONDS: Final = 0.5
 """A session that nobody ends stays on the server for hours."""
 
 
 class StreamableServer:
-    """Begins a conversation as often as it is asked to."""
+    """Begins a conversation, as often as it is asked to."""
 
     def __init__(self, name: str, url: str, headers: Mapping[str, str], *, max_bytes: int) -> None:
-        Origin.of(url)  # a wrong address is told at once
+        Origin.of(url)  # reports a wrong URL at once
         self._name, self._url, self._headers, self._max_bytes = name, url, headers, max_bytes
 
     async def connect(self, listener: Listener) -> "StreamableUpstream":
@@ -48,7 +48,7 @@ class StreamableServer:
 
 
 class StreamableUpstream:
-    """Requests run side by side; what needs no answer goes out in the order it came."""
+    """Runs requests in parallel. Messages without an answer are sent in order."""
 
     def __init__(self, conversation: ServerConversation, listener: Listener) -> None:
         self._conversation, self._listener = conversation, listener
@@ -68,7 +68,7 @@ class StreamableUpstream:
 
     @property
     def is_stuck(self) -> bool:
-        """Never: every answer has a stream of its own."""
+        """Always False: every answer has a stream of its own."""
         return False
 
     def pause(self) -> None:
@@ -141,7 +141,7 @@ class StreamableUpstream:
             self._release()
 
     def _cancels_quietly(self, sent: Outgoing) -> bool:
-        """Whether a request is wanted no more, and its server need not be told."""
+        """Cancel a request. Return whether the server need not be told."""
         key = sent.cancels
         if not key:
             return False
@@ -153,13 +153,13 @@ class StreamableUpstream:
         for exchange, task in self._running.items():
             if key in exchange.waiting:
                 exchange.is_cancelled = True
-                # In the newer era the end of the connection says it; in the older one the answer may still come.
+                # In the newer era closing the connection cancels; in the older one the answer may still come.
                 seconds = 0.0 if exchange.sent.is_modern else _CANCELLED_SECONDS
                 asyncio.get_running_loop().call_later(seconds, task.cancel)
                 return exchange.sent.is_modern
         return not self._conversation.is_greeted
 
-    # What needs no answer
+    # Messages without an answer
 
     async def _tell_all(self) -> None:
         try:
@@ -174,7 +174,7 @@ class StreamableUpstream:
             self._noting = None
 
     async def _confirm(self, sent: Outgoing) -> None:
-        """The last step of the handshake: what was held back may go out after it."""
+        """Do the last step of the handshake. What was held back is sent after it."""
         try:
             if await self._tell(sent) and self._conversation.is_greeted:
                 self._stand()
@@ -207,7 +207,7 @@ class StreamableUpstream:
     # In
 
     def heard(self, line: bytes, messages: list[Message], exchange: Exchange | None) -> None:
-        """Whatever the server says; an answer only if somebody waits for it, so that nobody gets two."""
+        """Pass on what the server sends; an answer only if somebody waits for it, so that nobody gets two."""
         if self._is_over:
             return
         answers = [one.key for one in messages if not one.method]
@@ -238,7 +238,7 @@ class StreamableUpstream:
             self._is_over = self._is_lost = True
             self._listener.on_lost(self, reason)
 
-    # The end
+    # Closing
 
     async def end(self, grace_seconds: float) -> None:
         self._is_over = True

@@ -1,4 +1,4 @@
-"""Which arguments of which tools a server wants repeated in headers: learnt from its own list."""
+"""Learn from a server's own list which arguments of which tools it wants repeated in headers."""
 
 import asyncio
 from contextlib import suppress
@@ -27,7 +27,7 @@ class _Tool(msgspec.Struct):
 
 
 def learn_tools(conversation: ServerConversation, result: bytes) -> str:
-    """From one page of a list; where the next begins, if there is one."""
+    """Learn from one page of a list. Return where the next page begins, if there is one."""
     listed = read_tool_page(result)
     for raw in listed.tools:
         if len(conversation.tools) < _MAX_TOOLS:
@@ -45,7 +45,7 @@ def _read_tool(raw: bytes) -> _Tool:
 
 
 async def list_tools(conversation: ServerConversation, call: Message, tool: str) -> None:
-    """Ask for the list in the way the call does. What comes of it or does not, this tool is known afterwards."""
+    """Request the list the same way as the call. Whatever the result, this tool is known afterwards."""
     meta, cursor = meta_of(call), ""
     with suppress(UpstreamError, ValueError, OverCap, TimeoutError):
         async with asyncio.timeout(LIST_SECONDS):

@@ -1,4 +1,4 @@
-"""A declared API at work: its tools are run as requests, and answered with what they are declared to answer."""
+"""Run the tools of a declared API as requests, and return the declared part of the answers."""
 
 import asyncio
 import re
@@ -47,14 +47,14 @@ class ApiAnswer:
     body: bytes
     content_type: str = _JSON
     live_list: FetchedList | None = None
-    """A list that goes on; its beginning is `body`."""
+    """A live list; `body` is its beginning."""
 
 
 class RestApi:
-    """On one event loop. OperatorError, from the start, for settings that are missing or cannot be."""
+    """One API on one event loop. Raises OperatorError at once for missing or impossible settings."""
 
     def __init__(self, api: Api, *, base_url: str = "", variables: Mapping[str, str]) -> None:
-        """`base_url`: instead of the declared one; `variables`: the environment."""
+        """Create the API. `base_url` overrides the declared one; `variables` is the environment."""
         self.api = api
         resolution = Resolution(api.name, variables)
         url = base_url or resolution.text(api.base_url, "base_url")
@@ -88,7 +88,7 @@ class RestApi:
         self._caller = AuthorizedSender(exchange, self._credentials, self._failures, api.message)
 
     async def run(self, tool: str, arguments: Mapping[str, Any]) -> ApiAnswer:
-        """BadRequest for arguments that are wrong, ApiError for whatever the API does."""
+        """Run a tool. Raise BadRequest for wrong arguments, ApiError for failures of the API."""
         declared = self.api.tools.get(tool)
         if declared is None:
             raise BadRequest(
@@ -105,7 +105,7 @@ class RestApi:
         return ApiAnswer(await run_work(lambda: self._shaped(declared, reply)[0].document, len(reply.body)))
 
     async def reach(self) -> None:
-        """Whether somebody listens there; ApiError if not. Nothing is asked."""
+        """Check whether a server listens there, without a request. Raise ApiError if not."""
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(_REACH_SECONDS):
@@ -204,7 +204,7 @@ def _settled(tool: ApiTool, resolution: Resolution) -> Fixed:
 
 
 def _given_constants(api: Api, resolution: Resolution) -> set[str]:
-    """Nobody says which constants are secrets: whatever the environment holds is taken for one."""
+    """Return constants from the environment. Nothing says which are secrets, so all of them count as secrets."""
     constants = [
         one for tool in api.tools.values() for given in tool.fixed.values() for one in given.values()
     ]
@@ -212,7 +212,7 @@ def _given_constants(api: Api, resolution: Resolution) -> set[str]:
 
 
 def _place(name: str, url: str) -> tuple[Origin, str]:
-    """ConfigError repeats nothing of an address, which may hold a secret."""
+    """Parse the base URL. ConfigError repeats nothing of it, because it may contain a secret."""
     try:
         origin, parts = Origin.of(url), urlsplit(url)
     except ConfigError as error:
@@ -226,7 +226,7 @@ def _place(name: str, url: str) -> tuple[Origin, str]:
 
 
 def _cursor(opened: Opened, pointer: str) -> str:
-    """Texts and numbers are cursors; null, false and nothing end the list."""
+    """Return the next cursor. Texts and numbers are cursors; null, false and nothing end the list."""
     raw = opened.at(pointer) if pointer else None
     if raw is None or raw in (b"null", b"false", b'""'):
         return ""

@@ -1,4 +1,4 @@
-"""How an API knows us: by headers that stay, or by a token that is fetched and runs out."""
+"""Credentials for an API: fixed headers, or a token that is fetched and expires."""
 
 import asyncio
 import base64
@@ -23,25 +23,25 @@ _REFUSALS: Final = (401, 403)
 
 
 class Resolution:
-    """Looks every setting up; what is missing is told all at once."""
+    """Looks up settings, and reports all missing ones at once."""
 
     def __init__(self, name: str, variables: Mapping[str, str]) -> None:
         self._name, self._variables = name, variables
         self._missing: dict[str, str] = {}
 
     def given(self, setting: Setting) -> str:
-        """What the environment holds for it; empty if nothing."""
+        """Return the environment's value; empty if there is none."""
         return self._variables.get(setting.variable, "").strip() if setting.variable else ""
 
     def text(self, setting: Setting, key: str) -> str:
-        """Empty is as good as missing: a variable is often declared and not filled in."""
+        """Return the value of a setting. Empty counts as missing: a variable is often declared and not filled in."""
         found = self.given(setting) or (setting.text or "").strip()
         if not found and setting.variable:
             self._missing[setting.variable] = key
         return found
 
     def header(self, setting: Setting, key: str) -> str:
-        """As it may stand in a header."""
+        """Return a value that is valid in a header."""
         found = self.text(setting, key)
         if not all(" " <= char <= "ÿ" and char != "\x7f" for char in found):
             source = setting.variable or key
@@ -49,7 +49,7 @@ class Resolution:
         return found
 
     def header_name(self, setting: Setting, key: str) -> str:
-        """Of a header that holds credentials."""
+        """Return the name of a header for credentials."""
         found = self.text(setting, key)
         is_ours = found.lower() in OUR_HEADERS - {"authorization"}
         if (found or not setting.variable) and (is_ours or not HEADER.fullmatch(found)):
@@ -67,7 +67,7 @@ class Resolution:
 
 _MOST_TOKEN_CHARS: Final = 16_384
 _EARLY_SECONDS: Final = 60.0
-"""So long before its end a token is not used any more, or a tenth of its life if that is shorter."""
+"""A token is not used in its last 60 seconds, or in the last tenth of its life if that is shorter."""
 _FOR_EVER_SECONDS: Final = 1e9
 _FORM: Final = (b"content-type", b"application/x-www-form-urlencoded")
 _ACCEPT: Final = (b"accept", b"application/json")
@@ -78,14 +78,14 @@ class Credentials(Protocol):
     async def headers(self) -> Headers: ...
 
     def renew(self, refused: Headers) -> bool:
-        """After a refusal: whether it is worth another try, with others than these."""
+        """Return whether a retry with new credentials makes sense after a refusal."""
         ...
 
     async def close(self) -> None: ...
 
 
 class Resolved:
-    """The settings of `auth`. Has no repr of its own, and so shows none of them."""
+    """The settings of `auth`. Has no repr of its own, so it shows none of them."""
 
     def __init__(self, auth: Auth, resolution: Resolution) -> None:
         self.auth = auth
@@ -97,7 +97,7 @@ class Resolved:
 
     @property
     def account(self) -> str:
-        """The same for all with the same credentials; nothing can be read from it."""
+        """An id that all with the same credentials share; nothing can be read from it."""
         told = msgspec.json.encode([self.auth.kind, sorted(self.values.items())])
         return hashlib.sha256(told).hexdigest()
 
@@ -107,7 +107,7 @@ class Resolved:
         return (*plain, *(value.decode("latin-1").partition(" ")[2] for _, value in self.headers()[:1]))
 
     def headers(self) -> Headers:
-        """Those that stay the same."""
+        """Return the headers that stay the same."""
         told = self.values
         match self.auth.kind:
             case "bearer":
@@ -154,7 +154,7 @@ class ClientCredentials:
             self._fetching.add_done_callback(_note)
         fetching = self._fetching
         try:
-            # Whoever goes away does not take the token from those who stay.
+            # A caller that goes away does not take the token from the others.
             return await asyncio.shield(fetching)
         except asyncio.CancelledError:
             if self._is_closed and fetching.cancelled():
@@ -173,7 +173,7 @@ class ClientCredentials:
             await asyncio.wait([self._fetching])
 
     async def _fetch(self) -> Headers:
-        # While there is no token, nothing of what a caller asked for has run.
+        # While there is no token, nothing that a caller asked for has run.
         request = ApiRequest(b"POST", self._target, [_FORM, _ACCEPT], self._form, may_run=False)
         reply = await self._exchange.send(request, [])
         if reply.status in (400, 401, 403):
@@ -210,14 +210,14 @@ def _is_visible(text: str) -> bool:
 
 
 def _note(task: "asyncio.Task[Headers]") -> None:
-    """Those who wait are told; if nobody does any more, the event loop need not complain."""
+    """Fetch the exception. Those who wait get it; if nobody does, the event loop need not complain."""
     if not task.cancelled():
         task.exception()
 
 
 class AuthorizedSender:
     def __init__(self, exchange: Sender, credentials: Credentials, failures: Failures, message: str) -> None:
-        """`message`: where in the body of an error its message stands."""
+        """Create it. `message` points to the message in the body of an error."""
         self._exchange, self._credentials = exchange, credentials
         self._failures, self._message = failures, message
 
@@ -225,7 +225,7 @@ class AuthorizedSender:
         headers = await self._credentials.headers()
         reply = await self._exchange.send(request, headers)
         if reply.status in _REFUSALS and self._credentials.renew(headers):
-            # It did not run: whoever refuses the caller has not begun.
+            # It did not run: whoever refuses the credentials has not begun.
             reply = await self._exchange.send(request, await self._credentials.headers())
         if 200 <= reply.status < 300:
             return reply

@@ -70,7 +70,7 @@ _MOST_SECONDS: Final = 3600
 
 
 def read_api(data: bytes, name: str) -> Api:
-    """The declaration in a file, `name` in messages; ConfigError says what is wrong in it, where, and what is right."""
+    """Read a declaration. `name` is for messages. ConfigError says what is wrong, where, and what is right."""
     value, file = read_values(data, name)
     top = Section(file, (), value)
     api_name = top.text("name", pattern=_NAME)
@@ -133,7 +133,7 @@ def _message(section: Section | None) -> str:
 
 
 def _refuse_same_routes(api: Api, top: Section) -> None:
-    """Names of parameters do not tell routes apart; the methods that they are served with do."""
+    """Refuse equal routes. Names of parameters do not distinguish routes, but methods do."""
     seen: dict[Place, str] = {}
     for tool in api.tools.values():
         for route in tool.routes:

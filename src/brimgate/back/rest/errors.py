@@ -1,17 +1,17 @@
-"""What can go wrong with an API, told in a sentence that gives nothing away.
+"""Errors of an API, each in a sentence that reveals nothing.
 
-ApiError (an UpstreamError), by kind, with the status that a REST client of ours gets:
+ApiError (an UpstreamError), by kind, with the status that our REST client gets:
 
 not_found      404        the API knows no such thing
-invalid        400, 422   the API refuses what it was asked
+invalid        400, 422   the API refuses the request
 unauthorized   502        the API refuses our credentials: the operator must act
 rate_limited   503        too many requests, the API's limit or our queue; `retry_after` says how long to wait
 unavailable    502        it cannot be reached, breaks off, or answers with 5xx
-broken         502        what it answers is not what it was declared to answer
+broken         502        the answer does not match its declaration
 timeout        504        it does not answer in time
 
-Of the API's own words only a message out of the JSON of a 4xx is repeated: its first line, without tags, addresses
-and whatever is a secret of ours. `may_run`: the call changes something, and may have done so although it failed.
+Of the API's own words only the message in the JSON of a 4xx is repeated: its first line, without tags, addresses
+and our secrets. `may_run`: the call changes something, and may have done so although it failed.
 """
 
 import html
@@ -56,17 +56,17 @@ class ApiError(UpstreamError):
         self.status = status or _STATUSES[kind]
         self.retry_after = retry_after
         self.detail = one_line(detail, _MOST_CHARS)
-        """For the log of the operator: may name addresses, never secrets."""
+        """For the operator's log: may contain addresses, never secrets."""
 
 
 def one_line(text: str, most: int) -> str:
-    """Without control characters, and cut."""
+    """Remove control characters, and cut."""
     flat = " ".join("".join(char if char.isprintable() else " " for char in text[: 4 * most]).split())
     return flat if len(flat) <= most else f"{flat[: most - 1]}…"
 
 
 class Failures:
-    """The words for what goes wrong with one API."""
+    """The messages for the errors of one API."""
 
     def __init__(self, title: str, secrets: tuple[str, ...] = (), variables: tuple[str, ...] = ()) -> None:
         self._title = one_line(title, 100)
@@ -75,7 +75,7 @@ class Failures:
         self._variables = variables
 
     def hide(self, token: str) -> None:
-        """One that was issued to us."""
+        """Remember a token that was issued to us, to mask it."""
         self._tokens.append(token)
 
     def broken(self, what: str, *, may_run: bool) -> ApiError:
@@ -121,7 +121,7 @@ class Failures:
         return ApiError("unauthorized", text)
 
     def refused(self, status: int, message: str, *, may_run: bool) -> ApiError:
-        """By its status, which is no success; `message` as it stands in the answer."""
+        """Return the error for a status other than success. `message` is as it is in the answer."""
         if status in (401, 403):
             return self.unauthorized(status)
         if 300 <= status < 400:

@@ -1,4 +1,4 @@
-"""A list that is fetched as far as it is read."""
+"""A live list: fetched from a REST API as far as it is read."""
 
 import asyncio
 from typing import Final, NamedTuple
@@ -11,12 +11,12 @@ from brimgate.errors import BadRequest, UpstreamError
 from brimgate.hold.live_lists import ListState
 
 _MOST_REQUESTS: Final = 20
-"""That one reading may cost."""
+"""The most requests that one query may cost."""
 _CLOSED: Final = "the list is closed: run the tool again"
 
 
 class _Held(NamedTuple):
-    """Exchanged as one: others look at it from other threads."""
+    """Replaced as a whole: other threads look at it."""
 
     data: bytes
     items: int
@@ -25,7 +25,7 @@ class _Held(NamedTuple):
 
 
 class FetchedList:
-    """A JSON document whose list stands last in it. It grows at the end of the list; all before stays where it is."""
+    """A JSON document whose list comes last. It grows at the end of the list; everything before stays in place."""
 
     def __init__(
         self,
@@ -37,7 +37,10 @@ class FetchedList:
         page_size: int,
         max_bytes: int,
     ) -> None:
-        """`first`: what stands around the items; `limit`: of all; `page_size`: new ones that a request brings."""
+        """Create a list.
+
+        `first` surrounds the items, `limit` applies to all items, `page_size` is the new items of a request.
+        """
         self._after = first.after
         self._walk, self._limit = walk, limit
         self._page_size, self._max_bytes = page_size, max_bytes
@@ -45,7 +48,7 @@ class FetchedList:
         self.pointer = _last_pointer(self._held.data)
         self._fetching: asyncio.Task[None] | None = None
         self._is_ahead = False
-        """What is fetched was not asked for yet."""
+        """The page being fetched was not asked for yet."""
         self._is_closed = False
         self._add(items)
 
@@ -55,7 +58,7 @@ class FetchedList:
 
     @property
     def total(self) -> int:
-        """Items in all. Where the API does not say it: one more than are held, as long as there are more."""
+        """The number of all items. If the API does not say it: one more than are held, as long as there are more."""
         return self._total_of(self._held)
 
     def _total_of(self, held: _Held) -> int:
@@ -82,9 +85,10 @@ class FetchedList:
         return self._held.is_complete
 
     async def reach(self, count: int) -> None:
-        """Until so many items are here, or all; then one page more is fetched on its own.
+        """Fetch until `count` items are here, or all. Then fetch one more page in the background.
 
-        BadRequest if it would take too many requests; UpstreamError if the items cannot be had. What has come stays.
+        Raise BadRequest if it would take too many requests, UpstreamError if the items cannot be fetched. What has
+        arrived stays.
         """
         if self.is_total_known:
             self._refuse_too_many(-(-(min(count, self.total) - self.held) // self._page_size))
@@ -97,7 +101,7 @@ class FetchedList:
             self._look_ahead()
 
     def close(self) -> None:
-        """Nothing is fetched any more."""
+        """Stop fetching."""
         self._is_closed = True
         if self._fetching is not None:
             self._fetching.cancel()
@@ -115,7 +119,7 @@ class FetchedList:
             )
 
     async def _fetch(self) -> None:
-        """One page, for all who wait for it."""
+        """Fetch one page, for all who wait for it."""
         if not self._is_fetching:
             self._start(is_ahead=False)
         fetching, was_ahead = self._fetching, self._is_ahead
@@ -126,7 +130,7 @@ class FetchedList:
         except UpstreamError:
             if not was_ahead:
                 raise
-            # It failed when nobody had asked for it. Now somebody does: it is tried anew.
+            # It failed when nobody had asked for it. Now somebody does: retry.
         except asyncio.CancelledError:
             if self._is_closed and fetching.cancelled():
                 raise UpstreamError(_CLOSED) from None
@@ -153,7 +157,7 @@ class FetchedList:
     @staticmethod
     def _fetched(task: "asyncio.Task[None]") -> None:
         if not task.cancelled():
-            task.exception()  # who waits is told; if nobody does, it is tried again when it is needed
+            task.exception()  # whoever waits gets it; if nobody does, it is retried when needed
 
     def _add(self, items: list[bytes]) -> None:
         data, count = self._held.data, self.held
@@ -168,6 +172,6 @@ class FetchedList:
 
 
 def _last_pointer(document: bytes) -> str:
-    """Of the list, which stands last."""
+    """Return the pointer of the list, which comes last."""
     found = jsontext.children(document, 0, len(document))
     return pointer_step(found, len(found) - 1) if found.keys else ""

@@ -1,4 +1,4 @@
-"""What a declaration says, as values."""
+"""The values of a declaration."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,10 +12,10 @@ Style = Literal["offset", "page", "cursor"]
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A text, or the variable of the environment that holds it."""
+    """A text, or the environment variable that holds it."""
 
     text: str | None = field(default=None, repr=False)
-    """With a variable: what holds without it."""
+    """With a variable: the default."""
     variable: str = ""
 
 
@@ -40,14 +40,14 @@ class RateLimit:
 @dataclass(frozen=True, slots=True)
 class Parameter:
     key: str
-    """As our callers name it."""
+    """The name for our callers."""
     name: str
-    """As the API names it."""
+    """The name in the API."""
     where: Where
     schema: Mapping[str, Any]
     is_required: bool = False
     explode: bool = False
-    """A list as `a=1&a=2` and not as `a=1,2`."""
+    """Write a list as `a=1&a=2` and not as `a=1,2`."""
 
     @property
     def type(self) -> str:
@@ -64,12 +64,12 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What of an answer is given out."""
+    """Which part of an answer is returned."""
 
     pointer: str = ""
     is_list: bool = False
     is_object: bool = False
-    """Neither: whatever it is."""
+    """If neither: any kind of value."""
     keep: Mapping[str, str] = field(default_factory=lambda: {})
     name: str = ""
     fields: tuple[str, ...] = ()
@@ -83,17 +83,17 @@ class Paging:
     style: Style
     size: int
     limit: str = ""
-    """The API's name for how many; may be empty where it knows none."""
+    """The API's name for the page size; may be empty if it knows none."""
     at: str = ""
-    """Its name for the offset, the number of the page, or the cursor."""
+    """Its name for the offset, the page number, or the cursor."""
     first: int = 1
     """The number of the first page."""
     next: str = ""
-    """Where the next cursor stands in an answer."""
+    """Where the next cursor is in an answer."""
     total: str = ""
-    """Where the number of all items stands; empty if nowhere."""
+    """Where the number of all items is; empty if nowhere."""
     key: str = ""
-    """The member that tells items apart."""
+    """The member that identifies an item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,19 +108,19 @@ class ApiTool:
     input_schema: dict[str, Any]
     parameters: Mapping[str, Parameter]
     fixed: Mapping[Where, Mapping[str, Constant]]
-    """What is sent with every call."""
+    """Constants that are sent with every call."""
     body: Literal["form", "json"]
     answer: Shape
     paging: Paging | None
 
     @property
     def served_method(self) -> str:
-        """What only reads is served with GET, however the API itself wants it."""
+        """The method we serve it with: GET for a tool that only reads, whatever the API itself uses."""
         return "GET" if self.annotations.get("readOnlyHint") else self.method
 
     @property
     def only_reads(self) -> bool:
-        """Whether it does no harm to call it again."""
+        """Whether calling it again is harmless."""
         return self.served_method == "GET"
 
     @property
@@ -145,5 +145,5 @@ class Api:
     max_waiting: int
     max_wait_seconds: float
     message: str
-    """Where in the body of an error its message stands; empty if nowhere."""
+    """Where in the body of an error its message is; empty if nowhere."""
     tools: Mapping[str, ApiTool]

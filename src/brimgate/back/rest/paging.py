@@ -1,8 +1,8 @@
-"""Ways through a list that comes in pages, and may change while it is read.
+"""Walk through a list that comes in pages, and may change while it is read.
 
-What was given out stays given out: nothing comes twice, nothing that still exists is left out, and what was put before
-it since is not shown. By offsets this takes an item that tells where we were (the anchor): the last one we saw. Every
-page is asked for with the anchor as its first item. If it stands elsewhere by then, it is looked for.
+No item comes twice, no item that still exists is left out, and items that were inserted before our position are not
+shown. With offsets this takes an item that marks our position (the anchor): the last one we saw. Every page is
+requested with the anchor as its first item. If the anchor has moved, we search for it.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,20 +14,20 @@ from brimgate.errors import JsonRefused
 
 _MOST_SEEKS: Final = 6
 _MOST_EMPTY: Final = 3
-"""Pages in a row that lead nowhere; then there is nothing more to be had."""
+"""After this many pages in a row without anything new, the list is over."""
 
 
 class ApiPage(NamedTuple):
     items: list[bytes]
     keys: list[bytes]
-    """What tells them apart; empty where nothing does."""
+    """The keys that identify the items; empty where there are none."""
     total: int | None
     next: str
     """The next cursor."""
 
 
 Ask = Callable[[Mapping[str, str | int]], Awaitable[ApiPage]]
-"""With the API's own parameters of paging."""
+"""Requests a page with the API's own paging parameters."""
 
 
 class PageWalk(Protocol):
@@ -36,11 +36,11 @@ class PageWalk(Protocol):
 
     @property
     def left(self) -> int | None:
-        """How many are still to come, if it is known."""
+        """How many items are still to come, if known."""
         ...
 
     async def next(self, most: int) -> list[bytes]:
-        """What follows, of at most so many items: it may be nothing although more is to come."""
+        """Fetch what follows, at most `most` items. It may be nothing although more is to come."""
         ...
 
 
@@ -49,7 +49,7 @@ def walk_of(paging: Paging, ask: Ask) -> PageWalk:
 
 
 def keys_of(paging: Paging, items: list[bytes]) -> list[bytes]:
-    """An item without the key, or with nothing in it, is its own key."""
+    """Return the keys of items. An item without a key, or with an empty one, is its own key."""
     if not paging.key:
         return []
     try:
@@ -70,21 +70,21 @@ class PageWindow(NamedTuple):
 
 
 class OffsetWalk:
-    """By offsets, or by numbers of pages."""
+    """Walks by offsets, or by page numbers."""
 
     def __init__(self, paging: Paging, ask: Ask) -> None:
         self._paging, self._ask_api = paging, ask
         self._order: dict[bytes, int] = {}
-        """Every key that was seen, and as the how manieth."""
+        """The ordinal of every key that was seen."""
         self._anchor = b""
         self._keys: list[bytes] = []
-        """Of the last page: an API that knows no offsets gives the same one for ever."""
+        """The keys of the last page: an API that ignores offsets returns the same page forever."""
         self._position = -1
-        """Where the anchor stood when it was seen last."""
+        """The position of the anchor when it was last seen."""
         self._pages = 0
-        """That came, where they are counted."""
+        """The number of fetched pages, where pages are counted."""
         self._size = paging.size
-        """Of a numbered page; an API may give fewer than it is asked for."""
+        """The size of a numbered page; an API may return fewer items than requested."""
         self._total: int | None = None
         self._empty = 0
         self.is_over = False
@@ -118,14 +118,20 @@ class OffsetWalk:
         return PageWindow(at, asked, await self._ask_api({paging.limit: asked, paging.at: at}))
 
     async def _counted_page(self) -> PageWindow:
-        """Without keys only the count of pages tells where we are: one may hold fewer items than it was asked for."""
+        """Fetch the next page by count.
+
+        Without keys only the count tells our position: a page may be smaller than requested.
+        """
         paging = self._paging
         page = await self._ask_api({paging.limit: paging.size, paging.at: paging.first + self._pages})
         self._pages += 1
         return PageWindow(self._position + 1, paging.size, page)
 
     async def _next_number(self, most: int) -> tuple[PageWindow, int]:
-        """Pages by number cannot overlap: only where the number of all changed, the last one is looked at again."""
+        """Fetch the next page by number.
+
+        Numbered pages cannot overlap: the last one is read again only if the total changed.
+        """
         window = await self._window(self._position + 1, most)
         is_known = any(key in self._order for key in window.page.keys)
         if not is_known and window.page.total == self._total:
@@ -133,7 +139,7 @@ class OffsetWalk:
         return await self._behind_anchor(window.start if is_known else self._position, most)
 
     async def _behind_anchor(self, at: int, most: int) -> tuple[PageWindow, int]:
-        """A window with what follows the anchor, and where in it that begins."""
+        """Return a window with what follows the anchor, and where in it that begins."""
         tried: set[int] = set()
         while True:
             window = await self._window(at, self._paging.size if tried else most)
@@ -146,18 +152,18 @@ class OffsetWalk:
                 number, index = max(known)
                 due = window.start + index + self._order[self._anchor] - number
                 if due < window.end or due in tried or len(tried) > _MOST_SEEKS:
-                    return window, index + 1  # the anchor is gone; this was seen last before it
+                    return window, index + 1  # the anchor is gone; this item was the last one seen before it
                 at = due
             elif at == 0:
-                return window, 0  # nothing of what was seen is left
+                return window, 0  # nothing that was seen is left
             else:
                 at = self._elsewhere(at, tried, window.page.total)
 
     def _elsewhere(self, at: int, tried: set[int], total: int | None) -> int:
-        """Where to look when a window holds nothing that was seen before."""
+        """Return where to look when a window has no item that was seen before."""
         growth = 0 if total is None or self._total is None else total - self._total
         if growth > 0 and self._position + growth not in tried:
-            return self._position + growth  # so many were put before it
+            return self._position + growth  # so many were inserted before it
         back = max(self._paging.size - 1, -growth)
         return 0 if len(tried) > _MOST_SEEKS else max(at - back, 0)
 
@@ -170,7 +176,7 @@ class OffsetWalk:
             self._order.setdefault(self._anchor, len(self._order))
         is_elsewhere = window.end - 1 > self._position and page.keys != self._keys
         self._empty = 0 if fresh or is_elsewhere else self._empty + 1
-        # Where it gives more than it says there are, its number of all is none.
+        # An API that returns more items than its total says has no usable total.
         is_told = page.total is not None and window.end <= page.total
         self._position, self._total, self._keys = (
             max(window.end - 1, 0),
@@ -178,7 +184,7 @@ class OffsetWalk:
             page.keys,
         )
         is_last = is_told and window.end == page.total
-        # Fewer than were asked for may just be the most that the API gives: only nothing new is the end.
+        # Fewer items than requested may be the API's maximum: only a page without new items is the end.
         is_short = len(page.items) < window.asked and len(page.items) <= after
         self.is_over = is_last or is_short or not page.items or self._empty >= _MOST_EMPTY
         return fresh
@@ -189,7 +195,7 @@ class OffsetWalk:
 
 
 class CursorWalk:
-    """The API says itself where it goes on."""
+    """Walks by cursors: the API itself says where it continues."""
 
     def __init__(self, paging: Paging, ask: Ask) -> None:
         self._paging, self._ask = paging, ask

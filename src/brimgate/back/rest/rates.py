@@ -1,4 +1,4 @@
-"""Rate limits as APIs have them: so many requests in a window that slides. Who finds no room waits in line.
+"""Rate limits of APIs: a number of requests in a sliding window. Without room, a request waits in line.
 
 A request counts from when its answer came: the API counted it before that, however long it was on its way.
 """
@@ -18,7 +18,7 @@ _LEAST_TIMER_SECONDS: Final = 0.002
 _ON_ITS_WAY_SECONDS: Final = 10.0
 _GRACE_SECONDS: Final = 1.0
 _NO_LIMIT: Final = RateLimit(100_000, 0.001, "account")
-"""Where a 429 can be noted although no limit is declared."""
+"""The window for a 429 where no limit is declared."""
 
 
 class Ticket:
@@ -31,7 +31,7 @@ class Ticket:
         self.answered: float | None = None
 
     def counts_from(self, now: float, seconds: float) -> float:
-        # One that hangs was counted too, in good time: it does not hold its place until it is given up.
+        # The API counted a hanging request long ago: it does not hold its place until it is given up.
         arrived = self.started + max(seconds, _ON_ITS_WAY_SECONDS)
         return self.answered if self.answered is not None else min(now, arrived)
 
@@ -41,10 +41,10 @@ class RateWindow:
         self.limit = limit
         self._tickets: list[Ticket] = []
         self.not_before = 0.0
-        """The API itself said that there is no room."""
+        """The API itself said that there is no room until then."""
 
     def free_at(self, now: float, place: int) -> float:
-        """When the request at this place in line (0: the first) finds room here, as far as is known."""
+        """Return when the request at this place in line (0: the first) finds room here, as far as known."""
         seconds, most = self.limit.seconds, self.limit.requests
         self._tickets = [one for one in self._tickets if one.counts_from(now, seconds) + seconds > now]
         ends = sorted(one.counts_from(now, seconds) + seconds for one in self._tickets)
@@ -65,14 +65,14 @@ class _Waiter:
 
 
 class Line:
-    """All who wait for one address, in the order they came. One whose window is full holds up only those who share it."""
+    """All requests that wait for one address, in order. A full window delays only those who share it."""
 
     def __init__(self) -> None:
         self._waiting: list[_Waiter] = []
         self._timer: asyncio.TimerHandle | None = None
 
     def wait_for(self, windows: tuple[RateWindow, ...], now: float) -> float:
-        """How long the next one would wait, in seconds."""
+        """Return how many seconds the next request would wait."""
         ends = [now]
         for window in windows:
             ahead = sum(1 for one in self._waiting if window in one.windows)
@@ -127,7 +127,7 @@ class Line:
 
 _lines: Final[WeakValueDictionary[Key, Line]] = WeakValueDictionary()
 _windows: Final[WeakValueDictionary[Key, RateWindow]] = WeakValueDictionary()
-"""Shared by all in this process who talk to one address, or with one account."""
+"""Shared by all in this process who use the same address or account."""
 
 
 class NoRoom(Exception):
@@ -139,7 +139,7 @@ class NoRoom(Exception):
 
 
 class Rates:
-    """What one API may send, and when."""
+    """The rate limits of one API."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class Rates:
         max_waiting: int,
         max_wait_seconds: float,
     ) -> None:
-        """`account`: any text that only those with the same credentials share."""
+        """Create the limits. `account` is any text that only those with the same credentials share."""
         self._line = _lines.setdefault((address,), Line())
         self._usual_hold = max((limit.seconds for limit in limits), default=1.0)
         self._windows = tuple(_shared(limit, address, account) for limit in (*limits, _NO_LIMIT))
@@ -159,7 +159,7 @@ class Rates:
 
     @asynccontextmanager
     async def place(self) -> AsyncGenerator[None]:
-        """Around one request and its answer; NoRoom, at once if it can be known."""
+        """Hold a place during one request and its answer. Raise NoRoom, at once if it is known in advance."""
         ticket = await self._enter()
         try:
             yield
@@ -173,7 +173,7 @@ class Rates:
             raise NoRoom(seconds)
         self._waiting += 1
         try:
-            # Those before us may take longer than they seemed to.
+            # Those before us may take longer than expected.
             async with asyncio.timeout(self._max_wait_seconds + _GRACE_SECONDS):
                 return await self._line.enter(self._windows)
         except TimeoutError:
@@ -182,9 +182,9 @@ class Rates:
             self._waiting -= 1
 
     def hold(self, seconds: float | None) -> float:
-        """The API said 429: nobody is let in for so long, or for the longest window where it does not say how long.
+        """Let nobody in after a 429, for `seconds` or, if unknown, for the longest window.
 
-        How long that is; more than may be waited, and it is left to the caller.
+        Return how long that is. If it is longer than the maximum wait, the caller must decide.
         """
         wait = self._usual_hold if seconds is None else seconds
         if wait <= self._max_wait_seconds:

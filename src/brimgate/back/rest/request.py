@@ -1,4 +1,4 @@
-"""A call, written down as a request that stays where it belongs: under the base path, each value in its own place."""
+"""Write a call as a request that stays under the base path, with each value in its own place."""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MOST_SEGMENT_CHARS: Final = 500
 _MOST_HEADER_CHARS: Final = 4_000
 _MOST_TARGET_BYTES: Final = 8_000
-"""What most servers take in the first line of a request."""
+"""What most servers accept in the first line of a request."""
 _MOST_DECODED: Final = 5
 _ACCEPT_JSON: Final = (b"accept", b"application/json")
 _ACCEPT_TEXT: Final = (b"accept", b"text/csv, text/plain;q=0.9, */*;q=0.1")
@@ -31,7 +31,10 @@ Pairs = list[tuple[str, str]]
 def compose(
     tool: ApiTool, base_path: str, fixed: Fixed, arguments: Mapping[str, Any], paging: Mapping[str, str | int]
 ) -> ApiRequest:
-    """`fixed`: with what stands in the environment. BadRequest for a value that cannot be sent."""
+    """Compose a request.
+
+    `fixed` includes values from the environment. Raise BadRequest for a value that cannot be sent.
+    """
     for key, value in arguments.items():
         if not _is_text(value):
             raise BadRequest(f"{key}: holds half a character (a lone surrogate): send it as UTF-8")
@@ -59,27 +62,30 @@ def compose(
 
 
 def target_of(base_path: str, tool: ApiTool, arguments: Mapping[str, Any]) -> str:
-    """The path, every parameter as one segment."""
+    """Return the path, with every parameter as one segment."""
     path = tool.path
     for key, one in tool.parameters.items():
         if one.where == "path":
             path = path.replace(f"{{{key}}}", segment(key, _scalar(arguments[key], one)))
     target = base_path + path
-    # Each value was made harmless by itself; this holds whatever becomes of that.
+    # Each value is already harmless by itself; this check does not rely on that.
     if not target.startswith(f"{base_path}/") or target.count("/") != (base_path + tool.path).count("/"):
         raise BadRequest(f"{tool.name}: the arguments lead out of the API's address")
     return target
 
 
 def segment(key: str, text: str) -> str:
-    """One segment of a path, percent-encoded; BadRequest for what a server may take for a way to another place."""
+    """Return one percent-encoded segment of a path.
+
+    Raise BadRequest if a server could read it as a way to another place.
+    """
     if not text:
         raise BadRequest(f"{key}: must not be empty: it is part of an address")
     if len(text) > _MOST_SEGMENT_CHARS:
         raise BadRequest(f"{key}: must have at most {_MOST_SEGMENT_CHARS} characters")
     plain = text
     for _ in range(_MOST_DECODED):
-        # Servers and proxies decode more than once, take \ for /, and drop what stands after a semicolon.
+        # Servers and proxies decode more than once, read \ as /, and drop what follows a semicolon.
         parts = plain.replace("\\", "/").split("/")
         if any(part.partition(";")[0].strip() in (".", "..") for part in parts):
             raise BadRequest(f"{key}: must not be . or .. or hold them as parts of a path")
@@ -106,7 +112,7 @@ def _scalar(value: object, parameter: Parameter | None = None) -> str:
 
 
 def _pairs(parameter: Parameter, value: object) -> Pairs:
-    """A list is joined by commas, or repeated."""
+    """Join a list with commas, or repeat the parameter."""
     if not isinstance(value, list):
         return [(parameter.name, _scalar(value, parameter))]
     texts = [_scalar(one) for one in cast("list[object]", value)]
@@ -135,7 +141,7 @@ def _body(tool: ApiTool, fixed: Fixed, given: list[tuple[Parameter, Any]]) -> tu
 
 
 def _is_text(value: object) -> bool:
-    """Whether it can be written as UTF-8, whatever it holds."""
+    """Return whether it can be written as UTF-8, whatever it contains."""
     if isinstance(value, str):
         return value.isascii() or not any("\ud800" <= char <= "\udfff" for char in value)
     if isinstance(value, dict):
@@ -152,7 +158,7 @@ _MOST_CHARS: Final = 500
 
 
 def coerced(tool: ApiTool, texts: Mapping[str, str]) -> dict[str, Any]:
-    """Arguments that came as text (of a URL), as the types that the tool declares; what is none of them stays text."""
+    """Convert arguments that came as text (from a URL) to the types that the tool declares. Others stay text."""
     properties: Mapping[str, Any] = tool.input_schema["properties"]
     return {key: _coerce(text, properties.get(key, {})) for key, text in texts.items()}
 
@@ -174,10 +180,10 @@ def _coerce(text: str, schema: Mapping[str, Any]) -> Any:
 
 
 class Checker:
-    """The arguments of one tool."""
+    """Checks the arguments of one tool."""
 
     def __init__(self, tool: ApiTool) -> None:
-        import jsonschema_rs  # 30 ms, and only for those who have an API
+        import jsonschema_rs  # 30 ms, and only needed with an API
 
         self._tool = tool
         self._validator: Any = jsonschema_rs.validator_for(
@@ -185,7 +191,7 @@ class Checker:
         )
 
     def check(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """BadRequest names each parameter that is wrong, and what is right."""
+        """Check arguments. BadRequest names each wrong parameter, and what is right."""
         given = dict(arguments)
         try:
             found = [self._told(error) for error in self._validator.iter_errors(given)]

@@ -1,4 +1,4 @@
-"""What of an answer is given out. Values are cut out of the text as they stand: no number is ever written anew."""
+"""Return the declared part of an answer. Values are cut out of the text unchanged: no number is ever rewritten."""
 
 from typing import Final, NamedTuple
 
@@ -14,11 +14,11 @@ _KINDS: Final = {"{": "an object", "[": "a list", '"': "a text", "t": "true", "f
 
 
 class Misshapen(Exception):
-    """An answer is not what it was declared to be; the text says where, and nothing of the content."""
+    """An answer does not match its declaration. The text says where, and nothing of the content."""
 
 
 class Opened:
-    """A JSON answer, opened where it is looked into."""
+    """A JSON answer, opened only where it is read."""
 
     def __init__(self, body: bytes) -> None:
         if not jsontext.is_utf8(body):
@@ -33,7 +33,7 @@ class Opened:
         self._levels: dict[str, dict[str, bytes]] = {}
 
     def at(self, pointer: str) -> bytes | None:
-        """What stands at a JSON Pointer; None if nothing does."""
+        """Return the value at a JSON Pointer, or None if there is none."""
         if not pointer:
             return self.raw
         above, _, name = pointer.rpartition("/")
@@ -54,7 +54,7 @@ def _children(raw: bytes | None, pointer: str) -> dict[str, bytes]:
 
 
 class Content(NamedTuple):
-    """`before` and `after` stand around what it is about: the items of a list, or one value."""
+    """`before` and `after` surround the content: the items of a list, or one value."""
 
     before: bytes
     items: list[bytes]
@@ -112,7 +112,7 @@ def _list_at(raw: bytes | None, pointer: str) -> list[bytes]:
 
 
 def _inner(item: bytes, name: str) -> list[bytes]:
-    """Of an item that has none, nothing."""
+    """Return the inner list of an item; empty if it has none."""
     raw = _open(item, f"an item with {name}").get(name, b"null")
     return [] if raw == b"null" else _list_at(raw, name)
 
@@ -157,7 +157,7 @@ def _name(column: bytes, table: Table) -> str:
 
 
 def _unlike(names: list[str]) -> list[str]:
-    """Reports with columns of one name exist; members of an object cannot have one."""
+    """Make column names unique: some reports repeat them, but members of an object cannot."""
     made: dict[str, None] = {}
     last: dict[str, int] = {}
     for name in names:

@@ -1,4 +1,4 @@
-"""Keys of one mapping of a declaration, read one by one; what is left over is an error.
+"""Read the keys of one mapping of a declaration one by one; what is left over is an error.
 
 Plain words are read by the rules of YAML 1.2 (which are those of JSON): `on`, `012` and `2026-01-02` are texts.
 """
@@ -27,7 +27,7 @@ Place = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """Where values come from, for those who complain of them."""
+    """The file of some values, for error messages."""
 
     name: str
     lines: dict[Place, int] = field(default_factory=lambda: {})
@@ -43,7 +43,7 @@ def _dotted(place: Place) -> str:
 
 
 def read_values(data: bytes, name: str) -> tuple[dict[str, Any], File]:
-    """ConfigError says where the file is wrong."""
+    """Read a file. ConfigError says where it is wrong."""
     file = File(name)
     return _mapping(read_document(data, name, such_as="`name: my-api`"), (), file), file
 
@@ -140,7 +140,7 @@ class Section:
         return cast("str", value)
 
     def pointer(self, key: str, default: object = _MISSING) -> str:
-        """A JSON Pointer (RFC 6901): empty for the whole, else /member/member."""
+        """Read a JSON Pointer (RFC 6901): empty for the whole, else /member/member."""
         value = self.text(key, default)
         if value and not value.startswith("/"):
             self.fail(key, f"must be a JSON Pointer such as /result, not {shown(value)}")
@@ -155,7 +155,7 @@ class Section:
         return tuple(cast("list[str]", value))
 
     def setting(self, key: str, default: object = _MISSING) -> Setting:
-        """A text, or `{env: NAME}`, or `{env: NAME, default: a text}`."""
+        """Read a text, or `{env: NAME}`, or `{env: NAME, default: a text}`."""
         value = self.value(key, default)
         if isinstance(value, dict):
             inner = Section(self._file, (*self._place, key), cast("object", value))
@@ -167,7 +167,7 @@ class Section:
         return Setting(str(value))
 
     def constant(self, key: str) -> Constant:
-        """Numbers and booleans stay what they are; a text may come out of the environment."""
+        """Read a constant. Numbers and booleans stay as they are; a text may come from the environment."""
         value = self._left.get(key)
         return self.value(key) if isinstance(value, bool | int | float) else self.setting(key)
 
@@ -176,7 +176,7 @@ class Section:
         return None if value is None else Section(self._file, (*self._place, key), value)
 
     def sections(self, key: str) -> "Iterator[Section]":
-        """Of a list."""
+        """Yield the sections of a list."""
         value = self.value(key, ())
         if not isinstance(value, list | tuple):
             self.fail(key, "must be a list")
@@ -184,7 +184,7 @@ class Section:
             yield Section(self._file, (*self._place, key, str(at)), one)
 
     def named(self, key: str, pattern: "re.Pattern[str]") -> "Iterator[tuple[str, Section]]":
-        """Of a mapping of names."""
+        """Yield the sections of a mapping, by name."""
         inner = self.section(key)
         if inner is None:
             return

@@ -1,4 +1,4 @@
-"""One request and its answer, within the limits of the API: nothing is sent twice that may have run."""
+"""Send one request within the API's limits, and read the answer. What may have run is never sent twice."""
 
 import asyncio
 from typing import Final, NamedTuple
@@ -17,7 +17,7 @@ from brimgate.http.client import (
 )
 
 _MOST_ERROR_BYTES: Final = 256 << 10
-"""Of an answer that is no success: only a message is taken from it."""
+"""The largest body of an error: only a message is taken from it."""
 _MOST_RETRY_SECONDS: Final = 86_400
 
 
@@ -27,7 +27,7 @@ class ApiRequest(NamedTuple):
     headers: Headers
     body: bytes | None = None
     may_run: bool = True
-    """Whether it changes something there, so that nobody should send it again who does not know that it did not run."""
+    """Whether it changes something, so that nobody may send it again without knowing that it did not run."""
 
 
 class ApiReply(NamedTuple):
@@ -52,7 +52,10 @@ class Sender:
         self._timeout_seconds, self._max_answer_bytes = timeout_seconds, max_answer_bytes
 
     async def send(self, request: ApiRequest, credentials: Headers) -> ApiReply:
-        """Whatever the API answers; one 429 is waited out, for it says that the request did not run."""
+        """Send a request and return any answer.
+
+        Wait and retry once after a 429, which says that the request did not run.
+        """
         reply = await self._once(request, credentials)
         if reply.status != 429:
             return reply
@@ -98,7 +101,7 @@ class Sender:
         return ApiReply(response.status, kind, await response.read(self._max_answer_bytes))
 
     async def _beginning(self, response: Response) -> bytes:
-        """What has too much to say of its failure is not heard."""
+        """Read the body of an error; empty if it is too large."""
         try:
             return await response.read(min(_MOST_ERROR_BYTES, self._max_answer_bytes))
         except TooLarge:
@@ -106,11 +109,11 @@ class Sender:
 
 
 class BadCoding(UpstreamError):
-    """An answer in a coding that was not asked for."""
+    """An answer in an encoding that was not requested."""
 
 
 def _retry_after(response: Response) -> float | None:
-    """Seconds, or a date as HTTP writes it; nothing if it is neither."""
+    """Parse seconds, or an HTTP date. Return None if it is neither."""
     told = response.header(b"retry-after").decode("latin-1").strip()
     if told.isascii() and told.isdigit() and len(told) < 10:
         return float(min(int(told), _MOST_RETRY_SECONDS))

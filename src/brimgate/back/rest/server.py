@@ -1,4 +1,4 @@
-"""A REST API as an MCP server in our own process. Whoever talks to it sees a channel like any other."""
+"""A REST API as an MCP server in our own process. To the rest of the code it is a channel like any other."""
 
 import asyncio
 import logging
@@ -37,13 +37,16 @@ class _DeclaredTool(NamedTuple):
 
 
 class RestServer:
-    """Begins as many conversations about one API as it is asked for."""
+    """Begins conversations about one API, as many as it is asked for."""
 
     def __init__(
         self, name: str, api: "RestApi", tickets: ClaimTickets | None, on_end: Ending | None = None
     ) -> None:
-        """`tickets`: takes live lists, for those who read page by page; without it they come whole.
-        `on_end`: what is done when a conversation has ended."""
+        """Create the server.
+
+        `tickets` takes live lists, for those who read page by page; without it they come whole. `on_end` is called
+        when a conversation has ended.
+        """
         self._name, self._api, self._tickets, self._on_end = name, api, tickets, on_end
 
     async def connect(self, listener: Listener) -> "RestChannel":
@@ -57,14 +60,14 @@ class RestServer:
             return call.finish(await self._result(await self._api.run(call.name, call.arguments)))
         except (ClientError, UpstreamError) as error:
             return call.finish({"content": [_text(str(error))], "isError": True})
-        except Exception:  # noqa: BLE001  # the call is answered, and the session goes on
+        except Exception:  # noqa: BLE001  # the call is answered, and the session continues
             _log.exception("the call of %s failed", call.name)
             return call.fail(message.INTERNAL_ERROR, "Brimgate failed on this call; its log says why")
 
     async def _result(self, answer: "ApiAnswer") -> Json:
         live_list, body = answer.live_list, answer.body
         if self._tickets is not None and (live_list is not None or len(body) > _SMALL_BYTES):
-            # It does not travel through JSON-RPC: whoever takes it over reads it where it is.
+            # The answer does not travel through JSON-RPC: whoever takes the ticket reads it in place.
             ticket = self._tickets.give(live_list or WholeList(body))
             return {"content": [_text("")], "_meta": {TICKET: ticket}}
         if live_list is not None:
@@ -87,7 +90,7 @@ class _Notification(msgspec.Struct):
 
 
 def _cancelled_id(line: Line) -> str | int | None:
-    """Tell which request a message calls off, if it is one that does."""
+    """Return the id of the request that a message cancels, if it is a cancellation."""
     with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         told = msgspec.json.decode(line, type=_Notification)
         if told.method == "notifications/cancelled":
@@ -96,7 +99,7 @@ def _cancelled_id(line: Line) -> str | int | None:
 
 
 class RestChannel:
-    """One conversation: messages are taken in their order, calls run side by side."""
+    """One conversation: messages are taken in order, calls run in parallel."""
 
     def __init__(
         self, name: str, session: ServerSession, run: Run, listener: Listener, on_end: Ending | None
@@ -114,7 +117,7 @@ class RestChannel:
         return False
 
     def send(self, line: Line) -> None:
-        """Take one message, or a batch of them, which is answered message by message."""
+        """Take one message, or a batch, which is answered message by message."""
         if bytes(line[:100]).lstrip()[:1] != b"[":
             self._backlog.put_nowait(bytes(line))
             return
@@ -141,7 +144,7 @@ class RestChannel:
     async def _take(self) -> None:
         while True:
             line = await self._backlog.get()
-            await self._going_on.wait()  # who does not listen is not asked for more either
+            await self._going_on.wait()  # a client that does not read gets no more work done
             received = self._session.receive(line)
             if isinstance(received, ToolCall):
                 self._start(received)

@@ -1,4 +1,4 @@
-"""One tool of a declaration, read and checked."""
+"""Read and check one tool of a declaration."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from brimgate.config.tree import shown
 TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 PATH: Final = re.compile(r"(?:/(?:\{[A-Za-z0-9_.-]{1,64}\}|[A-Za-z0-9_~!$&'()*+,;=:@.-]{1,200}))+")
 LIMIT: Final = "limit"
-"""Our own parameter of a tool with pages."""
+"""Our own parameter of a tool with paging."""
 _MOST_ASKED: Final = 1_000_000
 _WHERES: Final = ("path", "query", "header", "body")
 _TYPES: Final = ("string", "integer", "number", "boolean", "array", "object")
@@ -64,7 +64,7 @@ def read_tool(name: str, section: Section) -> ApiTool:
 
 
 def names_in(path: str) -> list[str]:
-    """The parameters of a path."""
+    """Return the names of the parameters in a path."""
     return re.findall(r"\{([^}]*)\}", path)
 
 
@@ -231,7 +231,7 @@ def _input_schema(parameters: Mapping[str, Parameter], paging: Paging | None) ->
 
 
 def _check(tool: ApiTool, section: Section) -> None:
-    """What no key can know alone."""
+    """Check what no key can check alone."""
     for name in names_in(tool.path):
         if name not in tool.parameters:
             section.fail("parameters", f"lacks {shown(name)}, which the path has in {{ }}")

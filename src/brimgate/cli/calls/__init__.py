@@ -1,1 +1,1 @@
-"""What `call`, `tools` and `measure` are made of: the words, the conversation, the answer."""
+"""The parts of `call`, `tools` and `measure`: the arguments, the conversation, the answer."""

@@ -1,4 +1,4 @@
-"""How the answer to a call is shown: in the words of a pack, else in the cheapest lossless form, within the budget."""
+"""Show the answer to a call: by a pack's formatter, else in the cheapest lossless form, within the budget."""
 
 import argparse
 import secrets
@@ -33,7 +33,7 @@ class ToolAnswer:
 
     @property
     def as_json(self) -> bytes:
-        """Minified, its values as they were spelled; a text becomes a JSON string."""
+        """The answer minified, with values as they were spelled; a text becomes a JSON string."""
         try:
             return jsontext.canonical(self.document)
         except (msgspec.DecodeError, JsonRefused):
@@ -53,7 +53,7 @@ def read_answer(result: bytes) -> ToolAnswer:
     if len(texts) == len(blocks) == 1 and is_same:
         return ToolAnswer(texts[0], is_error)
     if structured != b"null":
-        # Servers put the same into texts, often several, for clients that know nothing else.
+        # Servers repeat it in texts, often several, for clients that know nothing else.
         return ToolAnswer(inner, is_error)
     if len(texts) == len(blocks):
         return ToolAnswer(_several(texts), is_error)
@@ -68,14 +68,14 @@ def _text_of_block(raw: Json) -> bytes | None:
 
 
 def _several(texts: list[bytes]) -> bytes:
-    """A list of objects comes from some servers as one text each."""
+    """Join texts. Some servers send a list of objects as one text each."""
     if texts and all(is_json(text) for text in texts):
         return close_list(texts)
     return b"\n".join(texts)
 
 
 def _unwrapped(structured: bytes) -> bytes:
-    """What is no object has to stand in one, by the rules before 2026-07-28; FastMCP calls it `result`."""
+    """Unwrap a value. Before 2026-07-28 a value that is not an object must be inside one; FastMCP calls it `result`."""
     members = open_object(structured) or {}
     return bytes(members["result"]) if set(members) == {"result"} else structured
 
@@ -87,18 +87,18 @@ class Called:
     tool: str
     arguments: dict[str, Any]
     result: bytes
-    """As the server sent it."""
+    """The result as the server sent it."""
     policy: Policy
-    """By the configuration alone: enough for what fits."""
+    """The policy by the configuration alone: enough for what fits."""
     pack: Pack | None = None
     pack_policy: Callable[[], Policy] | None = None
-    """By the rules of the pack as well, which have to be read first."""
+    """The policy by the rules of the pack as well, which must be read first."""
     wrapper_log: str = ""
     ttl_seconds: int = 600
 
 
 def present(called: Called, options: argparse.Namespace) -> int:
-    """Prints the answer; 0, or 1 if it tells of a failure."""
+    """Print the answer. Return 0, or 1 if it reports a failure."""
     started = time.perf_counter()
     answer = read_answer(called.result)
     failure = _failure(called, answer)
@@ -120,7 +120,7 @@ def present(called: Called, options: argparse.Namespace) -> int:
 
 
 def _failure(called: Called, answer: ToolAnswer) -> bytes | None:
-    """What the answer tells of a failure; also one that comes as a success, to those who know the system."""
+    """Return the failure that the answer reports; also one that comes as a success, if the pack recognises it."""
     if answer.is_error or called.pack is None or not Document(answer.document).is_json:
         return answer.document if answer.is_error else None
     told = failure_of(called.pack, answer.document)
@@ -142,7 +142,7 @@ def _tell_metrics(
         try:
             append(options.metrics_file, measurement)
         except OperatorError as error:
-            # The tool has been called and its answer printed: that is no failure of the call.
+            # The tool has been called and its answer printed: the call did not fail.
             complain(str(error))
 
 
@@ -152,7 +152,7 @@ class _Shown:
     is_view: bool = False
     """Made by a pack, and so derived."""
     is_shortened: bool = False
-    """Some ids were written short, which their reader should know."""
+    """Some ids are short, which the reader should know."""
 
 
 def _shown(called: Called, document: bytes) -> _Shown:
@@ -174,13 +174,13 @@ def _shown(called: Called, document: bytes) -> _Shown:
 def _formatted(
     source: Document, shell_formatter: ShellFormatter, budget: int, policy: Policy
 ) -> _Shown | None:
-    """All of it in the words of the pack, if that fits."""
+    """Format all of it with the pack's formatter, if that fits."""
     formatted = format_all(source, shell_formatter.answer_format, budget, policy)
     return formatted and _Shown(formatted.text, is_view=True)
 
 
 def _best(source: Document, budget: int, policy: Policy) -> _Shown | None:
-    """All of it, in the form that takes the fewest tokens, if that fits."""
+    """Show all of it in the form with the fewest tokens, if that fits."""
     if decision.measure(source, budget, policy) > budget * decision.BEST_SAVING:
         return None
     text = source.data.decode("utf-8", "surrogateescape").rstrip("\n")
@@ -194,7 +194,7 @@ def _best(source: Document, budget: int, policy: Policy) -> _Shown | None:
 
 
 def _bounded(called: Called, document: bytes, shell_formatter: ShellFormatter | None) -> _Shown:
-    """A first page, and the cursor under which `brimgate read` goes on."""
+    """Show a first page, and the cursor with which `brimgate read` continues."""
     # Half of the engine, and most answers fit without it.
     from brimgate.cli.engine_options import call_binding, make_protection
     from brimgate.engine.cursor import KeyRing
@@ -221,7 +221,7 @@ def _bounded(called: Called, document: bytes, shell_formatter: ShellFormatter | 
 
 
 def _with_rules_of_pack(called: Called) -> Policy:
-    """The tool has been called: its answer must not be lost by rules that are wrong."""
+    """Return the policy with the pack's rules. Wrong rules must not cost the answer of a call that was made."""
     if called.pack is None or called.pack_policy is None:
         return called.policy
     try:

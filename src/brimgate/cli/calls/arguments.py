@@ -1,7 +1,7 @@
-"""The arguments of a tool out of the words of a command line, by the JSON Schema that the tool gives for them.
+"""Read the arguments of a tool from the words of a command line, by the tool's JSON Schema.
 
-`key=value`, converted by the type of the parameter; `key:=json`; either with `@file` for the value; `@file` and `-` for
-a JSON object of several; `a.b=1` for a member of an object. Other words are taken in the order of the parameters.
+`key=value`, converted by the type of the parameter; `key:=json`; either with `@file` for the value; `@file` and `-`
+for a JSON object of several; `a.b=1` for a member of an object. Other words fill the parameters in order.
 """
 
 import json
@@ -43,7 +43,7 @@ def check(values: dict[str, Any], schema: Schema, known: dict[str, Any]) -> None
     check = _validator(schema) if is_checkable(schema) else None
     if check is None:
         return
-    # As plain values; what is beyond all floats is as large as they get.
+    # As plain values; a number beyond all floats becomes the largest float.
     plain = json.loads(encode(values), parse_float=lambda text: max(min(float(text), _LARGEST), -_LARGEST))
     try:
         found = cast("Iterator[Any]", check.iter_errors(plain))
@@ -51,26 +51,26 @@ def check(values: dict[str, Any], schema: Schema, known: dict[str, Any]) -> None
             islice((one for one in found if not _is_beside_the_point(one, schema, known)), _MAX_COMPLAINTS)
         )
     except ValueError:
-        return  # nesting beyond what it can follow
+        return  # nested deeper than it can follow
     if errors:
         raise BadRequest("\n  ".join(dict.fromkeys(_complaint(error, schema, known) for error in errors)))
 
 
 def _is_beside_the_point(error: Any, schema: Schema, known: dict[str, Any]) -> bool:
-    """A pattern that takes too long says nothing of the value."""
+    """Return whether an error does not matter. A pattern that takes too long says nothing about the value."""
     return type(error.kind).__name__ == "BacktrackLimitExceeded" or _is_nullable(error, schema, known)
 
 
 def _is_nullable(error: Any, schema: Schema, known: dict[str, Any]) -> bool:
-    """OpenAPI's `nullable` is none of JSON Schema, and yet what many a schema means."""
+    """Accept OpenAPI's `nullable`: it is not JSON Schema, but many schemas mean it."""
     if error.instance is not None or len(error.instance_path) != 1:
         return False
     return any(kind_of(one) == "null" for one in alternatives(known.get(error.instance_path[0]), schema))
 
 
 def _validator(schema: Schema) -> Any:
-    """None where the schema cannot be used, which is not the fault of whoever calls."""
-    import jsonschema_rs  # 30 ms: later than the start of the server, which need not wait for it
+    """Return a validator, or None if the schema cannot be used, which is not the caller's fault."""
+    import jsonschema_rs  # 30 ms: after the start of the server, which need not wait for it
 
     try:
         return jsonschema_rs.validator_for(schema, retriever=_refuse_to_fetch) if schema else None
@@ -102,7 +102,7 @@ def _strangers(names: Iterable[str], known: dict[str, Any]) -> str:
 
 
 Read = Callable[[str], bytes]
-"""The bytes of a file, or of standard input under the name `-`."""
+"""Returns the bytes of a file, or of standard input under the name `-`."""
 _KEY: Final = re.compile(r"[A-Za-z_$][\w.$-]*")
 _MAX_SIGNATURE: Final = 160
 
@@ -110,9 +110,9 @@ _MAX_SIGNATURE: Final = 160
 def parse(
     tool: str, words: Sequence[str], schema: Any, read: Read, order: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """What is to be sent, checked as far as the schema can be used. BadRequest ends with what the tool takes.
+    """Return what is to be sent, checked as far as the schema can be used. BadRequest ends with the tool's signature.
 
-    `order`: parameters that words without a name are taken for first.
+    `order` names the parameters that words without a name fill first.
     """
     schema = usable(schema)
     try:
@@ -126,12 +126,12 @@ def parse(
 
 
 def needs_input(words: Sequence[str], schema: Any) -> bool:
-    """Whether a tool that needs arguments was given none, so that they may come by standard input."""
+    """Return whether a tool needs arguments and got none, so that they may come from standard input."""
     return not words and bool(required(usable(schema)))
 
 
 class _Reading:
-    """Takes words one by one; refuses what is given twice."""
+    """Takes words one by one, and refuses an argument that is given twice."""
 
     def __init__(self, schema: Schema, read: Read) -> None:
         self._root, self._read = schema, read
@@ -151,7 +151,7 @@ class _Reading:
             self.values[name] = self._converted(name, word, self.parameters[name])
 
     def _take_object(self, word: str) -> bool:
-        """Several at once: from a file, from standard input, or as they stand."""
+        """Take several arguments at once: from a file, from standard input, or inline."""
         if self._is_object_of_arguments(word):
             value: Any = read_json(word, "the arguments")
         elif word == "-" or word.startswith("@"):
@@ -165,7 +165,7 @@ class _Reading:
         return True
 
     def _is_object_of_arguments(self, word: str) -> bool:
-        """Written as for a direct call of the tool, and not a text that happens to be JSON."""
+        """Return whether the word is an object of arguments, and not a text that happens to be JSON."""
         if word[:1] != "{" or word[-1:] != "}":
             return False
         try:
@@ -193,7 +193,7 @@ class _Reading:
         path = (key,) if key in self.parameters else tuple(key.split("."))
         if path[0] not in self.parameters:
             if not _KEY.fullmatch(key):
-                return False  # a text with an = in it, such as an address
+                return False  # a text with an = in it, such as a URL
             if not self._is_open:
                 raise BadRequest(self._unknown(key, word))
             path = (key,)
@@ -269,7 +269,7 @@ class _Members(dict[str, Any]):
 
 
 def signature(tool: str, schema: Any, order: Sequence[str] = ()) -> str:
-    """`search(query, group_ids?, max_nodes=10)`, in the order in which words are taken."""
+    """Return `search(query, group_ids?, max_nodes=10)`, in the order in which words fill the parameters."""
     schema = usable(schema)
     needed = set(required(schema))
     shown: list[str] = []

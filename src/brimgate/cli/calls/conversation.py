@@ -1,4 +1,4 @@
-"""A conversation with a server: begun before the rest of us is loaded, kept within its time, and ended without a trace."""
+"""A conversation with a server: started before our other modules load, limited by a timeout, and ended cleanly."""
 
 import argparse
 import signal
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from brimgate.cli.calls.progress import Patience
 
 _GRACE_SECONDS: Final = 2.0
-"""For a server to end by itself once its input is closed; the answer is shown meanwhile."""
+"""Time for a server to end by itself once its input is closed; the answer is shown meanwhile."""
 _HASTY_GRACE_SECONDS: Final = 0.3
 _CLOSING_SECONDS: Final = 0.01
 
@@ -32,12 +32,12 @@ def converse(
     talk: "Talk[T]",
     show: Callable[[T], int],
 ) -> int:
-    """Start or reach the server, `prepare` meanwhile, `talk` to it, and `show` what came of it while the server ends."""
+    """Start or reach the server, `prepare` meanwhile, `talk` to it, and `show` the outcome while the server ends."""
     log = Log(options.log_level or target.config.log_level or "warning", target.config.log_format)
     warn_of_unknown_variables(log)
     early = EarlySignals()
     one = target.upstream
-    # Before the rest of us is loaded, so that the server starts meanwhile.
+    # Before our other modules are loaded, so that the server starts meanwhile.
     process = (
         spawn(Command((one.command, *one.args), env=one.env, cwd=one.cwd or None)) if one.command else None
     )
@@ -78,7 +78,7 @@ async def _speak(
 
 
 async def _in_time(caller: "McpClient", talk: "Talk[T]", seconds: float) -> T:
-    """What came of the talk; if it is cut short, by a signal or by the clock, the server is told and ended first."""
+    """Return the outcome of the talk. If a signal or the timeout ends it, cancel the call and end the server first."""
     import asyncio
 
     from brimgate.cli.calls.progress import Patience
@@ -99,7 +99,7 @@ async def _in_time(caller: "McpClient", talk: "Talk[T]", seconds: float) -> T:
 
 
 def _leave_nothing_behind(process: Process | None) -> None:
-    """Should we have been stopped before there was a conversation to end."""
+    """Kill the process, in case we were stopped before there was a conversation to end."""
     if process is not None and process.poll() is None:
         end_group(process, forcibly=True)
 
@@ -111,7 +111,7 @@ def _chatter(log: Log, name: str) -> Callable[[str], None]:
 
 
 class _Stopping:
-    """Signals that end the conversation; the first one counts, so that the end is not cut short by the next."""
+    """Handles signals that end the conversation. Only the first counts, so that the next does not cut the end short."""
 
     def __init__(self, early: EarlySignals) -> None:
         import asyncio
@@ -139,5 +139,8 @@ class _Stopping:
             raise SystemExit(128 + self._number)
 
     def let_interrupts_through(self) -> None:
-        """Showing an answer may block, on a pager say, and no loop would hear the signal then."""
+        """Let Ctrl-C through.
+
+        Showing an answer may block, in a pager for example, and no loop would get the signal then.
+        """
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,4 +1,4 @@
-"""What is given to a call by files and by standard input."""
+"""Read input for a call from files and from standard input."""
 
 import os
 import sys
@@ -29,8 +29,10 @@ def read_file(name: str) -> bytes:
 
 
 async def has_input() -> bool:
-    """Whether something stands on standard input that may be the arguments. A pipe that is only left open, as cron and
-    many a program do, is not waited for long."""
+    """Return whether standard input may have the arguments.
+
+    Do not wait long for a pipe that is only left open, as by cron and many programs.
+    """
     import asyncio
     import select
 
@@ -38,13 +40,13 @@ async def has_input() -> bool:
         return False
     try:
         ready, _, _ = await asyncio.to_thread(select.select, [0], [], [], _PATIENCE_SECONDS)
-    except (OSError, ValueError):  # on Windows only sockets can be asked
+    except (OSError, ValueError):  # on Windows only sockets can be polled
         return True
     return bool(ready)
 
 
 async def read_standard_input() -> bytes:
-    """In a thread that nobody waits for: a pipe may stay open, and silent, for ever."""
+    """Read standard input in a thread that nobody waits for: a pipe may stay open, and silent, forever."""
     import asyncio
     import threading
     from contextlib import suppress

@@ -1,4 +1,4 @@
-"""A pack at the command line: ids short and taken back, times relative, failures written down."""
+"""A pack at the command line: short ids that can be used again, relative times, failures in a log."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ from brimgate.watch.log import NAME, note_failure
 
 
 class ShellFormatter:
-    """Words the answers of one tool, and remembers the ids that it wrote short."""
+    """Formats the answers of one tool, and remembers the ids that it shortened."""
 
     def __init__(
         self, pack: Pack, tool: str, arguments: Mapping[str, Any] | None = None, log_path: str = ""
@@ -24,7 +24,7 @@ class ShellFormatter:
         self._log_path = Path(log_path) if log_path else state_dir() / NAME
         self._book = book_of(pack)
         self._shortened: dict[str, str] = {}
-        """By whole ids; also those of texts that were tried and not shown."""
+        """Short ids by whole ids, including those in texts that were tried and not shown."""
         self._troubles: set[str] = set()
         self._now = datetime.now(UTC)
 
@@ -41,8 +41,10 @@ class ShellFormatter:
         return format_document(self._pack, self._tool, document, scene, self._note)
 
     def remember(self, shown: str) -> bool:
-        """The ids of the text that is shown, for the next command; whether there are any. That they cannot be kept costs
-        nobody the answer."""
+        """Remember the ids in the shown text for the next command. Return whether there are any.
+
+        If they cannot be saved, the answer is still shown.
+        """
         printed = [whole for whole, short in self._shortened.items() if short in shown]
         try:
             self._book.remember(printed)
@@ -54,8 +56,8 @@ class ShellFormatter:
         if trouble.error in self._troubles:
             return  # a page is tried in several sizes
         self._troubles.add(trouble.error)
-        if trouble.is_fatal:  # about one that is only slow, whoever calls can do nothing
-            # What went wrong is told in the words of the pack, which may be those of the server.
+        if trouble.is_fatal:  # the caller can do nothing about one that is only slow
+            # The error is in the pack's words, which may be those of the server.
             told = f"the pack {self._pack.name} on {trouble.operation}: {trouble.error}; its text is not used"
             complain(printable(told))
         try:
@@ -69,7 +71,7 @@ def book_of(pack: Pack) -> ReferenceBook:
 
 
 def resolve_references(pack: Pack, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments with the whole ids in place of short ones."""
+    """Replace short ids in the arguments by whole ones."""
     names = pack.tool(tool).references
     if not any(name in arguments for name in names):
         return dict(arguments)

@@ -1,4 +1,4 @@
-"""What is shown while a server takes its time."""
+"""Show progress while a server takes its time."""
 
 import os
 import sys
@@ -20,7 +20,7 @@ class Patience:
     def __init__(
         self, loop: "asyncio.AbstractEventLoop", caller: "McpClient", more_time: Callable[[], None]
     ) -> None:
-        """`more_time` sets the clock of the whole conversation back, for those who make many calls."""
+        """Create it. `more_time` resets the timeout of the whole conversation, for those who make many calls."""
         self._loop, self._caller, self.more_time = loop, caller, more_time
         self._is_live = sys.stderr is not None and sys.stderr.isatty()
         self._began = time.monotonic()
@@ -37,16 +37,16 @@ class Patience:
         self.end()
 
     def end(self) -> None:
-        """Also where somebody else begins to show how far it is."""
+        """End, also when something else begins to show progress."""
         if self._timer is not None:
             self._timer.cancel()
         self._erase()
 
     def note(self, progress: "ProgressNote") -> None:
-        """What the server says of how far it is."""
+        """Record the progress that the server reports."""
         done = "" if progress.progress is None else f"{progress.progress:g}"
         of = f"/{progress.total:g}" if done and progress.total else ""
-        # Drawn with the next tick: a server may report far more often than anyone can read.
+        # Drawn at the next tick: a server may report far more often than anyone can read.
         self._said = printable(" ".join(filter(None, (done + of, (progress.message or "")[:200]))))
 
     def _tick(self) -> None:

@@ -1,4 +1,4 @@
-"""What a JSON Schema says about the arguments of a tool, however it says it."""
+"""Read what a JSON Schema says about the arguments of a tool, however it says it."""
 
 import json
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from brimgate.engine.pointer import referred
 
 Schema = dict[str, Any]
 _MAX_HOPS: Final = 20
-"""From a schema to another it refers to, or is made of: a foreign one may lead in circles."""
+"""Steps from a schema to another that it refers to or consists of: a foreign one may lead in circles."""
 _MAX_LOOKS: Final = 100
 _MAX_PARTS: Final = 1_000
 _MADE_OF: Final = ("$ref", "allOf")
@@ -25,7 +25,7 @@ _NAMES: Final = {
 
 
 def parameters(schema: Any) -> dict[str, Any]:
-    """By name, in their order, with the schema of each."""
+    """Return the parameters by name, in order, with the schema of each."""
     root = as_mapping(schema)
     found: dict[str, Any] = {}
     for one in alternatives(root, root):
@@ -40,7 +40,7 @@ def required(schema: Any) -> list[str]:
 
 
 def alternatives(schema: Any, root: Schema) -> list[Schema]:
-    """What a value may be, one type each; a schema that says nothing stands for anything."""
+    """Return what a value may be, one type each; a schema that says nothing stands for anything."""
     found: list[Schema] = []
     pending: list[Any] = [schema]
     for _ in range(_MAX_LOOKS):
@@ -58,7 +58,7 @@ def alternatives(schema: Any, root: Schema) -> list[Schema]:
 
 
 def _merged(schema: Schema, root: Schema) -> Schema:
-    """With what it refers to, and the parts it is made of, in one."""
+    """Merge a schema with what it refers to and with its parts."""
     for _ in range(_MAX_HOPS):
         parts = _parts(schema, root)
         if not parts:
@@ -74,7 +74,7 @@ def _parts(schema: Schema, root: Schema) -> list[Schema]:
 
 
 def _joined(parts: list[Schema], root: Schema) -> Schema:
-    """What the later ones say goes before; parameters add up, and so does what each is made of itself."""
+    """Merge parts: later ones override earlier ones; parameters, and the parts of parts, add up."""
     whole, named, deeper = Schema(), Schema(), list[Schema]()
     needed: dict[str, None] = {}
     for part in parts:
@@ -87,12 +87,12 @@ def _joined(parts: list[Schema], root: Schema) -> Schema:
 
 
 def _referred(reference: str, root: Schema) -> Schema:
-    """Only within the schema itself: nothing is fetched."""
+    """Resolve a reference, only within the schema itself: nothing is fetched."""
     return as_mapping(referred(root, reference))
 
 
 def is_open(schema: Schema) -> bool:
-    """Whether it says that there may be others, or names no parameters at all."""
+    """Return whether it allows other parameters, or names none at all."""
     whole = _merged(schema, schema)
     others = whole.get("additionalProperties")
     if others is True or isinstance(others, dict) or "patternProperties" in whole:
@@ -101,7 +101,7 @@ def is_open(schema: Schema) -> bool:
 
 
 def kind_of(schema: Schema) -> str:
-    """Its type, told or to be seen; empty if it may be any."""
+    """Return its type, stated or inferred; empty if it may be any."""
     kind = schema.get("type")
     if isinstance(kind, str):
         return kind
@@ -136,21 +136,21 @@ def wanted(schema: Any, root: Schema) -> str:
 
 
 _MOST: Final = 200_000
-"""Schemas in it, each counted as often as something refers to it; a validator takes some 10 ms for as many."""
+"""The number of schemas in it, counted once per reference; a validator takes about 10 ms for this many."""
 _IN_PLACE: Final = (
     "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies",
 )  # fmt: skip
-"""What speaks of the same value. Whatever else holds schemas speaks of parts of it, and so comes to an end with it."""
+"""Keywords about the same value. Other keywords are about parts of the value, and so end with it."""
 _ELSEWHERE: Final = ("$dynamicRef", "$recursiveRef")
 
 
 def usable(schema: Any) -> Any:
-    """The schema, or in place of one too large to be followed one that says nothing: that is not the fault of whoever calls."""
+    """Return the schema, or an empty one if it is too large to follow: that is not the caller's fault."""
     return schema if _weighs_little(_Scale(schema)) else {}
 
 
 def is_checkable(schema: Any) -> bool:
-    """Whether a validator comes to an end with it, which follows every reference, and circles for long."""
+    """Return whether a validator terminates on it. A validator follows every reference, and can circle for long."""
     return _weighs_little(_Strict(schema))
 
 
@@ -162,7 +162,7 @@ def _weighs_little(scale: "_Scale") -> bool:
 
 
 class _Lost(Exception):
-    """It refers to itself about the same value, or to where only a validator would find."""
+    """It refers to itself for the same value, or to a place that only a validator would find."""
 
 
 class _Scale:
@@ -175,12 +175,12 @@ class _Scale:
             return 0
         key = id(cast("Any", node))
         if key not in self._weights:
-            self._weights[key] = 1  # one that leads back here is counted once
+            self._weights[key] = 1  # a schema that leads back here is counted once
             self._weights[key] = 1 + sum(map(self.weigh, (*_inside(node), *self.referred(node))))
         return self._weights[key]
 
     def referred(self, node: Any) -> list[Any]:
-        """What it refers to within the whole."""
+        """Return what it refers to within the whole."""
         reference = cast("dict[str, Any]", node).get("$ref") if isinstance(node, dict) else None
         if not isinstance(reference, str) or not reference.startswith("#"):
             return []
@@ -202,7 +202,7 @@ class _Strict(_Scale):
         if any(isinstance(schema.get(one), str) for one in _ELSEWHERE):
             raise _Lost
         if isinstance(name, str) and schema is not self.root:
-            raise _Lost  # references below it begin there
+            raise _Lost  # references below it are relative to it
         found = super().referred(schema)
         if found and not isinstance(found[0], dict):
             raise _Lost
@@ -210,7 +210,7 @@ class _Strict(_Scale):
         return found
 
     def _follow(self, schema: dict[str, Any], referred: list[Any]) -> None:
-        """Through all that speaks of the same value: it must not come back."""
+        """Follow everything about the same value: it must not lead back."""
         if self._is_open.get(id(schema)):
             raise _Lost
         if id(schema) not in self._is_open:

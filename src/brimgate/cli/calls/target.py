@@ -1,4 +1,4 @@
-"""Which server a command is about: the options, the words, and the configuration they lead to."""
+"""Find the server that a command is about: the options, the words, and the configuration they lead to."""
 
 import argparse
 import json
@@ -77,7 +77,7 @@ def _seconds(text: str) -> float:
 
 
 def _checked(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]:
-    """Words that argparse left over: none of them may be an option that there is not."""
+    """Check the words that argparse left over: none may be an unknown option."""
     for word in words:
         if word[:1] == "-" and word != "-" and " " not in word and not _NEGATIVE.fullmatch(word):
             near = get_close_matches(word.partition("=")[0], _OPTION.findall(parser.format_help()), 1, 0.5)
@@ -92,13 +92,13 @@ def _checked(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The server that is meant, and the words that are left for its tool."""
+    """The server, and the words that are left for its tool."""
 
     name: str
     upstream: Upstream
     words: tuple[str, ...]
     given: str
-    """How it stands on the command line; empty for a command."""
+    """Its text on the command line; empty for a command."""
     config: Config
 
 
@@ -144,7 +144,7 @@ def _refuse_http_options(options: argparse.Namespace) -> None:
 
 
 def _headers(given: Sequence[str]) -> dict[str, str]:
-    """What is refused is not repeated: it may hold a secret."""
+    """Parse headers. Errors do not repeat what they refuse: it may contain a secret."""
     found: dict[str, str] = {}
     for number, text in enumerate(given, 1):
         name, colon, value = text.partition(":")
@@ -174,13 +174,13 @@ def find(tools: "Sequence[ListedTool]", name: str) -> "ListedTool":
 
 
 def remember(target: Target, tools: "Sequence[ListedTool]") -> None:
-    """For the shell, which completes them."""
+    """Remember the tools, for shell completion."""
     if target.given:
         remember_catalog(target.given, b"[" + b",".join(tool.raw for tool in tools) + b"]")
 
 
 def pack_of(given: str | None, target: Target, tools: "Sequence[ListedTool]") -> "Pack | None":
-    """What is known of the server's system: by the command line, by the configuration, or by its tools."""
+    """Return the pack of the server: by the command line, by the configuration, or by its tools."""
     from brimgate.packs.discovery import NO_PACK, load_pack
 
     named = given or target.upstream.pack
@@ -196,12 +196,12 @@ def recognised(tools: "Sequence[ListedTool]") -> "Pack | None":
 
 
 def is_destructive(tool: "ListedTool", pack: "Pack | None") -> bool:
-    """By its own word, or by that of those who know its system."""
+    """Return whether the tool itself, or the pack, says that it is destructive."""
     return tool.is_destructive or (pack is not None and pack.tool(tool.name).is_destructive)
 
 
 def remember_catalog(upstream: str, tools: bytes) -> None:
-    """`upstream` as it is written on a command line, `tools` as JSON. What cannot be kept is not missed."""
+    """Save the tools (JSON) of `upstream` as it is written on a command line. Ignore errors: nobody misses them."""
     try:
         path = _catalog_path(upstream)
         make_private_dir(path.parent)
@@ -221,5 +221,5 @@ def remembered(upstream: str) -> list[dict[str, Any]]:
 
 
 def _catalog_path(upstream: str) -> Path:
-    """A name of our own: that of an upstream may be a URL."""
+    """Return a file name of our own: the name of an upstream may be a URL."""
     return state_dir() / "catalogs" / f"{blake2b(upstream.encode(), digest_size=8).hexdigest()}.json"

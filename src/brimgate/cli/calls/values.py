@@ -1,4 +1,4 @@
-"""JSON that comes out as it went in: every number as it was spelled, no key lost."""
+"""JSON that stays unchanged: every number as it was spelled, no key lost."""
 
 import json
 import re
@@ -12,11 +12,11 @@ from brimgate.errors import BadRequest
 
 NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _MAX_DIGITS: Final = 4_000
-"""Python reads no longer numbers than 4,300, as that takes ever more time."""
+"""Python reads no number longer than 4,300 digits, because that takes ever more time."""
 
 
 def encode(arguments: dict[str, Any]) -> bytes:
-    """As JSON, every number as it was spelled."""
+    """Write JSON, with every number as it was spelled."""
     try:
         return msgspec.json.encode(arguments, enc_hook=_spell)
     except RecursionError:
@@ -47,7 +47,7 @@ def _spell(value: Any) -> msgspec.Raw:
 
 
 def read_json(data: bytes | str, where: str) -> Any:
-    """Strictly: what would be read differently by others, or not come out as it went in, is refused."""
+    """Read strict JSON. Refuse what others would read differently, or what would not stay unchanged."""
     try:
         text = data if isinstance(data, str) else data.decode("utf-8-sig")
         value = json.loads(
@@ -99,12 +99,12 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _GREED: Final = {"array": 1, "string": 2, "": 2}
-"""What takes almost any text comes last."""
+"""What accepts almost any text comes last."""
 UNFIT: Final = object()
 
 
 def convert(text: str, schema: Any, root: Schema) -> Any:
-    """By the first alternative that it satisfies, a text last; UNFIT if there is none."""
+    """Convert by the first alternative that fits, a text last. Return UNFIT if there is none."""
     found = alternatives(schema, root)
     takes_text = any(kind_of(one) == "string" for one in found)
     for one in sorted(found, key=lambda one: _GREED.get(kind_of(one), 0)):

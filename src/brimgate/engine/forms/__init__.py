@@ -1,6 +1,6 @@
 """Lossless text forms of a JSON value, each with a decoder; `choose` picks the cheapest by measured tokens.
 
-A form must be readable by a model that has never seen it: no primer, counts stated, and no code whose key is
+A model must be able to read a form that it has never seen: no primer, counts stated, and no code whose key is
 further away than the header above it.
 """
 
@@ -12,13 +12,13 @@ from brimgate.engine.forms import columns, columns_reader, plain, table
 from brimgate.engine.tokens.estimator import Estimator
 
 MARGIN: Final = 0.97
-"""Estimates of two texts can err apart: another form than JSON must win by this to be chosen."""
+"""Two estimates can err in opposite directions: a form other than JSON must win by this factor to be chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
     encode: Callable[[bytes], str | None]
-    """Canonical JSON text to this form; None when the value does not suit it."""
+    """Writes canonical JSON text in this form; None when the value does not suit it."""
     decode: Callable[[str], bytes]
 
 
@@ -36,7 +36,7 @@ FORMS: Final = {
 }
 AUTO: Final = "auto"
 _CLEAR: Final = 0.75
-"""A form that the table puts below this share of JSON is cheaper, whatever the table's error."""
+"""A form that costs less than this share of JSON by the table is cheaper, whatever the table's error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Rendered:
 
 
 def render(raw: bytes, form: str, estimator: Estimator) -> Rendered:
-    """The value in the form asked for; in JSON where that form cannot hold it."""
+    """Write the value in the requested form, or in JSON where that form cannot hold it."""
     if form == AUTO:
         return choose(raw, estimator)
     text = FORMS[form].encode(raw)
@@ -54,18 +54,21 @@ def render(raw: bytes, form: str, estimator: Estimator) -> Rendered:
 
 
 def choose(raw: bytes, estimator: Estimator) -> Rendered:
-    """The form with the fewest tokens; never worse than JSON."""
+    """Choose the form with the fewest tokens; never worse than JSON."""
     as_json = Rendered("json", raw.decode())
     best = _compact(raw, estimator)
     share = estimator.table(best.text) / max(estimator.table(raw), 1)
     if share > _CLEAR:
-        # Too close for the table, which errs on each form in its own way: count both.
+        # Too close for the table, which errs differently on each form: count both.
         share = estimator.count(best.text) / max(estimator.count(raw), 1)
     return best if share < MARGIN else as_json
 
 
 def _compact(raw: bytes, estimator: Estimator) -> Rendered:
-    """Tables as columns; what has none, without needless quotes or, if a list, one item a line."""
+    """Write tables as columns.
+
+    Write a value without tables without needless quotes or, if it is a list, one item a line.
+    """
     text = columns.encode(raw)
     if text is not None:
         return Rendered("columns", text)

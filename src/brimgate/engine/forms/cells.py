@@ -1,4 +1,4 @@
-"""How one value is written in a row: bare where nothing else could be meant, else as JSON."""
+"""Write and read one value in a row: bare where it is unambiguous, else as JSON."""
 
 import json
 import re
@@ -18,14 +18,14 @@ _NUMBER: Final = r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?"
 _LITERAL: Final = re.compile(rf"(?:{_NUMBER}|true|false)\Z")
 _WORD: Final = rf"(?:{_NUMBER}|true|false|null|-)?"
 _MISREAD: Final = re.compile(rf'{_WORD}\Z|[\s"\[{{]|= ')
-"""A text that begins so, or ends in white space, would be read as something else if it stood bare."""
+"""A text that begins like this, or ends in white space, would be misread if written bare."""
 _ANY_MISREAD: Final = re.compile(rf'^(?:{_WORD}$|[\s"\[{{]|= )|[^\S\n]$', re.MULTILINE)
 _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 _ANY_CONTROL: Final = re.compile(r"[|\x00-\x09\x0b-\x1f]")
 
 
 def write_column(cells: Sequence[Any]) -> list[str]:
-    """All cells of a column; one of plain values goes in one sweep instead of cell by cell."""
+    """Write all cells of a column. A column of plain values takes one sweep instead of one step per cell."""
     kinds = set(map(type, cells))
     if kinds == {str}:
         text = "\n".join(cells)
@@ -46,7 +46,7 @@ def write_column(cells: Sequence[Any]) -> list[str]:
 
 
 def write_cell(value: Any) -> str:
-    """One value between delimiters."""
+    """Write one value between delimiters."""
     if value is None or value is Gap.HIDDEN:
         return ""
     if value is Gap.ABSENT:
@@ -56,7 +56,7 @@ def write_cell(value: Any) -> str:
 
 
 def write_bare(value: Any) -> str:
-    """One value on a line of its own."""
+    """Write one value on a line of its own."""
     if type(value) is not str:
         return msgspec.json.encode(value).decode()
     bare = _MISREAD.match(value) is None and not value[-1].isspace() and _CONTROL.search(value) is None
@@ -64,7 +64,7 @@ def write_bare(value: Any) -> str:
 
 
 def read_literal(text: str) -> str:
-    """The canonical JSON text of a value written by `write_bare`."""
+    """Return the canonical JSON text of a value written by `write_bare`."""
     if text[:1] in ('"', "[", "{") or text == "null" or _LITERAL.match(text):
         return text
     return jsontext.quote(text)
@@ -74,7 +74,7 @@ _decoder: Final = json.JSONDecoder(strict=False)
 
 
 def read_cell(line: str, at: int) -> tuple[str | None, int]:
-    """The canonical JSON text of the cell that starts at `at` (None: absent), and where it ends."""
+    """Return the canonical JSON text of the cell that starts at `at` (None: absent), and where it ends."""
     if line[at : at + 1] in ('"', "[", "{"):
         end = json_end(line, at)
         return line[at:end], end

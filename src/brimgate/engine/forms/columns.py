@@ -1,4 +1,4 @@
-"""Columns: every table in a value written once as a header and rows.
+"""Columns: write every table in a value once, as a header and rows.
 
     {"total":3,"bookings":<table 1>}
     table 1: 3 rows, 5 columns; columns with "=" hold for every row; empty = null
@@ -9,13 +9,13 @@
 
 - Uniform sub-objects (and lists of one fixed length) are flattened into columns named by their path.
 - A column that is the same in every row, or follows from other columns, is written into the header.
-- A column whose cells begin or end alike has that in the header: `path:"https://x.example/"+cell`.
-- Rows with another key set than the rest get a header of their own, and a letter before each row names it. A
-  row that fits no header stands as JSON behind `= `.
-- Ids, numbers and dates stay literal in their row. A string stands bare unless it could be read as anything
-  else; then it is quoted as in JSON.
+- A column whose cells begin or end alike has that part in the header: `path:"https://x.example/"+cell`.
+- Rows with a different key set get a header of their own, and a letter before each row names it. A row that
+  fits no header is written as JSON after `= `.
+- Ids, numbers and dates stay literal in their row. A string is bare unless it could be read as anything else;
+  then it is quoted as in JSON.
 
-`encode` works on canonical JSON text (see jsontext); `decode` gives that text back.
+`encode` works on canonical JSON text (see jsontext); `decode` returns that text.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -34,18 +34,20 @@ TableWriter = Callable[[Sequence[Any], str], str | None]
 
 
 def encode(raw: bytes) -> str | None:
-    """The columns form of a canonical JSON text, or None when there is no table in it."""
+    """Return the columns form of a canonical JSON text, or None when it contains no table."""
     return with_tables(raw, write_table)
 
 
 def encode_summary(raw: bytes) -> str | None:
-    """The same for a summary, which is not read back: nothing is derived from our own stubs, and what is missing
-    from a row was left out by us."""
+    """Write a summary, which nobody reads back.
+
+    Nothing is derived from our own stubs, and whatever is missing from a row was left out by us.
+    """
     return with_tables(raw, lambda rows, label: write_table(rows, label, summary=True))
 
 
 def with_tables(raw: bytes, write: TableWriter) -> str | None:
-    """The value with every table in it written by `write` below it, or None when there is none."""
+    """Write the value with every table in it written by `write` below it. Return None when there is no table."""
     value = jsontext.faithful_value(raw)
     if not isinstance(value, (dict, list)):
         return None
@@ -59,7 +61,7 @@ def with_tables(raw: bytes, write: TableWriter) -> str | None:
 
 
 def _skeleton(value: Any, tables: list[str], write: TableWriter) -> str:
-    """The value with each table in it replaced by its number; the tables go to `tables`."""
+    """Return the value with each table replaced by its number, and append the tables to `tables`."""
     kind = cast("type[Any]", type(value))
     if kind is list and _is_table(value):
         table = write(value, f"table {len(tables) + 1}: ")
@@ -112,14 +114,14 @@ _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def heading(label: str, rows: Sequence[Any], groups: list[Group], notes: set[str]) -> str:
-    """`table 1: 41 rows, 14 columns; …`: the counts, and only the remarks that this table needs."""
+    """Write `table 1: 41 rows, 14 columns; …`: the counts, and only the remarks that this table needs."""
     widths = " and ".join(str(len(group.columns)) for group in groups) or "0"
     remarks = "".join(f"; {note}" for note in _NOTES if note in notes)
     return f"{label}{len(rows)} rows, {widths} columns{remarks}"
 
 
 def _body(group: Group, *, summary: bool) -> tuple[str, Iterable[str], set[str]]:
-    """Header, row lines and the remarks a reader needs for one group of rows."""
+    """Return the header, the row lines and the remarks that a reader needs for one group of rows."""
     notes: set[str] = set()
     header: list[str] = []
     written: list[list[str]] = []

@@ -1,4 +1,4 @@
-"""The way back from columns: canonical JSON text out of what `columns.encode` wrote."""
+"""Read columns: turn what `columns.encode` wrote back into canonical JSON text."""
 
 import re
 from collections.abc import Iterator
@@ -49,7 +49,7 @@ def _read_row(line: str, headers: "list[_Header]", lettered: bool) -> str:
 class _Column:
     name: str
     pieces: list[str] | None = None
-    """What the header says: JSON strings, column names, `cell`; None when the cell says all."""
+    """The formula in the header: JSON strings, column names, `cell`; None when the cell has the whole value."""
     constant: str | None = None
 
     @property
@@ -67,7 +67,7 @@ class _Node:
     cells: list[str] = field(default_factory=lambda: [])
     """Names of the columns below that have cells."""
     certain: bool = False
-    """Something below it holds for every row: then it is there, even where all its cells are absent."""
+    """Something below it holds for every row, so it exists even where all its cells are absent."""
 
 
 class _Header:
@@ -100,7 +100,7 @@ class _Header:
         return self._write(self._root, cells) or "{}"
 
     def _write(self, node: _Node, cells: dict[str, str | None]) -> str | None:
-        """The JSON text at one place of the row; None when the row does not have it."""
+        """Return the JSON text at one place of the row, or None when the row does not have it."""
         if node.column is not None:
             return self._resolve(node.column, cells)
         if node.cells and not node.certain and all(cells[name] is None for name in node.cells):
@@ -148,7 +148,7 @@ def _place(root: _Node, path: Path, column: _Column) -> None:
 
 
 def _read_formula(text: str, at: int, column: _Column) -> int:
-    """Read what stands behind a column's name: a constant, or pieces joined by `+`."""
+    """Read what follows a column's name: a constant, or pieces joined by `+`."""
     start = at + 1
     pieces: list[str] = []
     at = start

@@ -1,4 +1,4 @@
-"""What a column's header can say for all of its rows: a constant, what it is made of, how its cells begin or end."""
+"""What a column's header can say for all rows: a constant, a combination of columns, how the cells begin or end."""
 
 import re
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ from brimgate.engine.forms.rows import Column, Gap, path_text
 CELL: Final = "cell"
 
 _MIN_SAVED: Final = 6
-"""Characters a shared beginning or end must have per row to be worth the header text."""
+"""Characters per row that a shared beginning or end must have to be worth the header text."""
 _MIN_ROWS_AROUND: Final = 6
-"""With fewer rows, texts stand whole: the header would save little and tear them apart."""
+"""With fewer rows, texts stay whole: the header would save little and tear them apart."""
 _MAX_PIECES: Final = 6
 _MAX_REFERENCES: Final = 60
-"""Each column of texts is compared with so many others."""
+"""Each column of texts is compared with at most this many others."""
 _REFERENCE: Final = re.compile(r"[A-Za-z_][\w.\[\]-]*\Z")
 _LITERALS: Final = ("true", "false", "null", CELL)
 _STARTS_CLEANLY: Final = re.compile(r"[ /:=@?&#]")
@@ -29,14 +29,14 @@ _DATE: Final = re.compile(r"\d{4}-\d\d")
 @dataclass(frozen=True, slots=True)
 class Formula:
     text: str
-    """As it stands in the header, from `=` or `:` on."""
+    """The text in the header, from `=` or `:` on."""
     has_cell: bool
     cells: Sequence[Any] = ()
     """What is left for the rows to say, when `has_cell`."""
 
 
 def find_formulas(columns: Sequence[Column], *, derive: bool = True) -> list[Formula | None]:
-    """One entry per column, None where the cells stand whole. At least one column always does."""
+    """Return one entry per column, None where the cells stay whole. At least one column always stays whole."""
     formulas: list[Formula | None] = [None if column.witness else _constant(column) for column in columns]
     if derive and len(columns[0].cells) > 1:
         _find_derived(columns, formulas)
@@ -53,7 +53,7 @@ def _constant(column: Column) -> Formula | None:
     first, last = shown[0], shown[-1]
     if type(first) is not type(last) or first is Gap.ABSENT:
         return None
-    # Equal is not enough: to Python 1 equals True and 1.0, also inside a list.
+    # Equality is not enough: in Python 1 equals True and 1.0, also inside a list.
     if isinstance(first, (dict, list)):
         same = {msgspec.json.encode(cell) for cell in shown}
         return Formula("=" + same.pop().decode(), has_cell=False) if len(same) == 1 else None
@@ -63,7 +63,7 @@ def _constant(column: Column) -> Formula | None:
 
 
 def _find_derived(columns: Sequence[Column], formulas: list[Formula | None]) -> None:
-    """Columns that hold text made of other columns refer to them, shorter ones first: url before comments_url."""
+    """Write columns of text in terms of other columns, shorter ones first: url before comments_url."""
     open_columns = [n for n, formula in enumerate(formulas) if formula is None]
     composed = sorted(
         (n for n in open_columns if _is_composed(columns[n])), key=lambda n: _text_length(columns[n])
@@ -81,7 +81,7 @@ def _find_derived(columns: Sequence[Column], formulas: list[Formula | None]) -> 
 
 
 def _is_composed(column: Column) -> bool:
-    """Whether the cells are all texts with parts: a path, an address, several words. Dates are not."""
+    """Return whether the cells are all texts with parts: a path, an address, several words. Dates are not."""
     first = next((cell for cell in column.cells if cell is not Gap.HIDDEN), None)
     if type(first) is not str or len(first) < 6 or _DATE.match(first):
         return False
@@ -112,7 +112,7 @@ def _reference_text(cell: Any) -> str | None:
 
 
 def _derive(cells: Sequence[Any], references: References) -> Formula | None:
-    """Take the texts apart from the left: what all share, then a column all go on with, and so on."""
+    """Take the texts apart from the left: what all share, then a column that all continue with, and so on."""
     shown = [at for at, cell in enumerate(cells) if cell is not Gap.HIDDEN]
     texts = [cells[at] for at in shown]
     pieces: list[str] = []
@@ -135,7 +135,7 @@ def _derive(cells: Sequence[Any], references: References) -> Formula | None:
 def _next_reference(
     rests: list[str], shared: str, references: References, shown: list[int]
 ) -> tuple[str, str, list[str]] | None:
-    """The longest column whose text stands right behind the shared beginning (or overlaps it) in every row."""
+    """Find the longest column whose text follows the shared beginning (or overlaps it) in every row."""
     first = rests[0]
     best: tuple[int, str, list[str], int] | None = None
     for name, column in references.items():
@@ -168,7 +168,7 @@ def _all_go_on(rests: list[str], texts: list[str], cut: int) -> bool:
 
 
 def _partly(pieces: list[str], rests: list[str], cells: Sequence[Any]) -> Formula | None:
-    """A shared beginning and end around the cell, cut where a word or path part ends so that ids stay whole."""
+    """Find a shared beginning and end around the cell, cut where a word or path part ends so that ids stay whole."""
     head = _shared_start(rests)
     cut = max((found.end() for found in _STARTS_CLEANLY.finditer(head)), default=0)
     head, rests = head[:cut], [rest[cut:] for rest in rests]

@@ -1,4 +1,4 @@
-"""Rows into columns: which rows share a header, and what its columns are."""
+"""Turn rows into columns: which rows share a header, and which columns it has."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from brimgate.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class ColumnStep:
-    """One step down: a key or a list position. `nullable`: null in the rows whose cells below it are all empty."""
+    """One step down: a key or a list position. If `nullable`, it is null in rows whose cells below it are all empty."""
 
     key: str | int
     nullable: bool = False
@@ -47,7 +47,7 @@ def _name(key: str) -> str:
 
 
 def read_path(text: str, at: int) -> tuple[Path, int]:
-    """The path that starts at `at`, and where it ends."""
+    """Return the path that starts at `at`, and where it ends."""
     steps: list[ColumnStep] = []
     while found := _PART.match(text, at):
         if steps and found[3] is not None and text[at] != ".":
@@ -67,7 +67,7 @@ def _key(text: str) -> str:
 
 _MAX_GROUPS: Final = 26
 _MAX_KEY_SETS: Final = 100
-"""More key sets than this are not compared with each other; the rarest rows then stand as JSON."""
+"""More key sets than this are not compared with each other; the rarest rows are then written as JSON."""
 _MIN_SHARED: Final = 0.6
 _MAX_FLAT_LIST: Final = 6
 _MAX_DEPTH: Final = 12
@@ -89,9 +89,9 @@ Cells = list[Any]
 class Column:
     path: Path
     cells: Cells
-    """One JSON value or Gap a row."""
+    """One JSON value or Gap per row."""
     witness: bool = False
-    """Never empty unless an object above it is null: it stays in the rows, to tell those from the others."""
+    """Never empty unless an object above it is null. It stays in the rows, to tell those from the others."""
 
 
 @dataclass(slots=True)
@@ -102,7 +102,7 @@ class Group:
 
 
 def group_rows(rows: Sequence[Any]) -> tuple[list[Group], list[int | None]]:
-    """The groups, and for each row the number of its group (None: it fits none)."""
+    """Return the groups, and for each row the number of its group (None: it fits none)."""
     order = _shared_order(rows)
     if order is not None:
         return [Group(_columns(order, cast("Sequence[Row]", rows), ()))], [0] * len(rows)
@@ -117,7 +117,7 @@ def group_rows(rows: Sequence[Any]) -> tuple[list[Group], list[int | None]]:
 
 
 def _shared_order(rows: Sequence[Any]) -> Keys | None:
-    """The keys of all rows, if they have the same in the same order: most tables."""
+    """Return the keys of all rows if they have the same keys in the same order, as in most tables."""
     if set(map(type, rows)) != {dict}:
         return None
     keys_of: list[Keys] = list(map(tuple, rows))
@@ -126,7 +126,7 @@ def _shared_order(rows: Sequence[Any]) -> Keys | None:
 
 
 def _cluster(key_sets: Counter[Keys]) -> tuple[dict[Keys, int], list[Keys]]:
-    """Put key sets that are alike under one column order that all of them follow."""
+    """Put similar key sets under one column order that all of them follow."""
     orders: list[Keys] = []
     sizes: list[int] = []
     of: dict[Keys, int] = {}
@@ -148,7 +148,7 @@ def _cluster(key_sets: Counter[Keys]) -> tuple[dict[Keys, int], list[Keys]]:
 
 
 def _merge(order: Keys, keys: Keys) -> Keys | None:
-    """One order that both follow, if they share enough; new keys go behind their predecessor."""
+    """Return one order that both follow, if they share enough. New keys go after their predecessor."""
     if keys == order:
         return order
     common = set(order).intersection(keys)
@@ -181,7 +181,7 @@ def _columns(order: Keys, rows: Sequence[Row], path: Path) -> list[Column]:
 
 
 def _flatten(cells: Cells, path: Path, key: str | int) -> Iterator[Column]:
-    """The columns below one key: itself, or those of the uniform objects or lists it holds."""
+    """Yield the columns below one key: itself, or those of the uniform objects or lists it holds."""
     kinds = set(map(type, cells))
     nested = kinds - {Gap, type(None)}
     inner: list[Column] | None = None
@@ -222,7 +222,7 @@ def _common_order(key_sets: Counter[Keys]) -> Keys | None:
 
 
 def _inner_lists(lists: list[list[Any]], path: Path) -> list[Column] | None:
-    """Lists of one fixed length become columns when that can save: objects or texts in them."""
+    """Turn lists of one fixed length into columns when that can save: when they contain objects or texts."""
     lengths = set(map(len, lists))
     if len(lengths) != 1 or not 1 <= (length := lengths.pop()) <= _MAX_FLAT_LIST:
         return None

@@ -1,4 +1,4 @@
-"""Markdown table: the tables of a value with flattened columns, for readers (and people) used to that form."""
+"""Markdown tables with flattened columns, for models and people who are used to that form."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from brimgate.engine.forms.cells import write_column
 from brimgate.engine.forms.rows import group_rows, path_text
 
 _RULE: Final = re.compile(r"\|(?:---\|)+\Z")
-"""Ours has no spaces, so a row of `---` cells is never taken for it."""
+"""Ours has no spaces, so a row of `---` cells is never mistaken for it."""
 
 
 def encode(raw: bytes) -> str | None:
@@ -35,7 +35,7 @@ def _write_table(rows: Sequence[Any], label: str) -> str | None:
 
 
 def _safe(text: str) -> str:
-    # Only a quoted text can hold a bar; as an escape it cannot be taken for the end of the cell.
+    # Only a quoted text can contain a bar; as an escape it cannot be mistaken for the end of the cell.
     return text.replace("|", "\\u007c")
 
 

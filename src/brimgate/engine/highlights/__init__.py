@@ -1,4 +1,4 @@
-"""What does not look like the rest: what a cut at the head hides is what the reader most needs.
+"""Find what differs from the rest: what a cut at the head hides is often what the reader most needs.
 
 Error levels, rare line templates, outlying numbers, rare keys and values, changed types, missing fields: each with
 its place. Deterministic, and linear in the size of the answer.
@@ -22,7 +22,7 @@ _LOOSE_KINDS = (TextKind.PROSE, TextKind.LISTING, TextKind.CSV)
 
 
 def find_highlights(source: Document, estimator: Estimator, budget: int) -> str:
-    """A short list for the first reply, within `budget` tokens; empty when nothing stands out."""
+    """Return a short list for the first reply, within `budget` tokens; empty when nothing stands out."""
     try:
         part = sample(source)
         findings, unit = _find(part.source)

@@ -1,4 +1,4 @@
-"""One thing that stands out, and how a list of them is written."""
+"""One finding that stands out, how a list of findings is written, and the sample for large answers."""
 
 import re
 from bisect import bisect_right
@@ -11,7 +11,7 @@ from brimgate.engine.jsontext import Children
 from brimgate.engine.tokens.estimator import Estimator
 
 _MAX_SHOWN: Final = 16
-"""In wide rows something is always a little odd: beyond this it is noise, and the page needs the room."""
+"""In wide rows something is always a little odd: more findings than this are noise, and the page needs the room."""
 _MAX_CHARS: Final = 360
 _HEADS: Final = {
     "item": "stands out from the rest{note} (items counted from 0, as in a path):",
@@ -23,7 +23,7 @@ _SPACE: Final = re.compile(r"\s+")
 @dataclass(frozen=True, slots=True)
 class Finding:
     place: int
-    """Line number from 1, or index of the item from 0."""
+    """The line number from 1, or the index of the item from 0."""
     score: float
     text: str
 
@@ -31,7 +31,7 @@ class Finding:
 def write_findings(
     findings: list[Finding], unit: str, estimator: Estimator, budget: int, note: str = ""
 ) -> str:
-    """The best that fit, in source order."""
+    """Write the best findings that fit, in document order."""
     head = _HEADS[unit].format(note=f" {note}" if note else "")
     best = sorted(findings, key=lambda finding: (-finding.score, finding.place))[:_MAX_SHOWN]
     lines = {finding.place: f"{unit} {finding.place}: {clip(finding.text)}" for finding in reversed(best)}
@@ -48,7 +48,7 @@ def write_findings(
 
 
 def clip(text: str) -> str:
-    """One line, cut in the middle when long: what is odd often stands at the end."""
+    """Return one line, cut in the middle when long: what is odd is often at the end."""
     text = _SPACE.sub(" ", text).strip()
     if len(text) <= _MAX_CHARS:
         return text
@@ -56,11 +56,11 @@ def clip(text: str) -> str:
 
 
 MAX_BYTES: Final = 12 << 20
-"""Up to here all of it is looked at: 10 MB take 0.1 to 0.5 s."""
+"""Up to this size the whole answer is inspected: 10 MB take 0.1 to 0.5 s."""
 _SAMPLE_BYTES: Final = 3 << 20
 _WINDOWS: Final = 30
 _MAX_ALARMS: Final = 2_000
-"""More are no exception any more, and the windows show them."""
+"""If there are more, they are no longer exceptions, and the windows show them."""
 _ALARM: Final = (
     rb"\b(?:FATAL|PANIC|EMERG|CRITICAL|CRIT|ERROR|SEVERE|fatal|panic|critical|Traceback|\w*Exception|\w*Error)\b"
     rb"|(?i:payment_failed|chargeback|corrupt)"
@@ -71,7 +71,7 @@ _ALARM: Final = (
 class Sample:
     source: Document
     places: Sequence[int] | None = None
-    """Where each item or line of the sample stands in the answer, from 0; None if it is the whole answer."""
+    """Where each item or line of the sample is in the answer, from 0; None if it is the whole answer."""
     total: int = 0
 
     @property
@@ -99,7 +99,7 @@ def _sample_lines(source: Document) -> Sample:
     import numpy as np
 
     text = source.long_text
-    # Arrays: as lists of numbers they would take more memory than the text.
+    # Arrays: lists of numbers would take more memory than the text.
     newlines: Any = text.newlines
     starts: Any = np.concatenate((np.zeros(1, newlines.dtype), newlines + 1))
     ends: Any = np.append(newlines, len(source.data))
@@ -109,7 +109,7 @@ def _sample_lines(source: Document) -> Sample:
 
 
 def _choose(data: bytes, starts: Sequence[int], ends: Sequence[int]) -> list[int]:
-    """Items or lines by their numbers: the first (it may be a header), windows all over, those with an alarm."""
+    """Choose items or lines by number: the first (it may be a header), windows from everywhere, those with an alarm."""
     chosen = {0}
     width, step = _SAMPLE_BYTES // _WINDOWS, len(data) // _WINDOWS
     for window in range(_WINDOWS):
@@ -122,7 +122,7 @@ def _choose(data: bytes, starts: Sequence[int], ends: Sequence[int]) -> list[int
 
 
 def _alarms(data: bytes) -> list[int]:
-    # 64 MiB in 0.13 s; the standard one takes ten times that.
+    # 64 MiB in 0.13 s; the standard `re` takes ten times that.
     import re2  # pyright: ignore[reportMissingTypeStubs]
 
     found: list[int] = []

@@ -1,4 +1,4 @@
-"""Lines unlike the rest: lines are reduced to templates, and what few lines share, or what bodes ill, is shown."""
+"""Find unusual lines: reduce lines to templates, and show those that few lines share or that report trouble."""
 
 import math
 import re
@@ -14,12 +14,14 @@ _MIN_VALUES: Final = 12
 _MIN_DISTINCT: Final = 5
 _MAX_APART: Final = 3
 _GAP: Final = 1.5
-"""How far beyond the rest, in units of the rest's own distance from the median. Heavy but natural tails (log-normal
-prices, say) stay below it; a slip by a factor of ten does not."""
+"""How far beyond the rest, in units of the rest's own distance from the median.
+
+Heavy but natural tails (log-normal prices, say) stay below it; a slip by a factor of ten does not.
+"""
 
 
 def outliers(values: Sequence[float]) -> list[tuple[int, float]]:
-    """Index and how far out (in gaps) of at most a few values that lie apart, above or below."""
+    """Return the index and distance (in gaps) of at most a few values that lie apart, above or below."""
     if len(values) < _MIN_VALUES:
         return []
     import numpy as np  # loaded by the first long list only
@@ -42,7 +44,10 @@ def outliers(values: Sequence[float]) -> list[tuple[int, float]]:
 
 
 def _apart(tail: list[float], middle: float) -> tuple[float, float]:
-    """The smallest of the values at the end of an ordered tail that lie apart, and how far; reach 0 if none does."""
+    """Return the smallest of the values that lie apart at the end of an ordered tail, and how far.
+
+    Reach is 0 if none does.
+    """
     for at in range(len(tail) - 1, 0, -1):
         gap, spread = tail[at] - tail[at - 1], tail[at - 1] - middle
         if spread > 0 and gap > _GAP * spread:
@@ -51,7 +56,7 @@ def _apart(tail: list[float], middle: float) -> tuple[float, float]:
 
 
 _WINDOW_BYTES: Final = 1 << 19
-"""Lines are masked so many bytes at a time: the arrays take twenty times the bytes."""
+"""Lines are masked this many bytes at a time: the arrays take twenty times the bytes."""
 _SEPARATOR, _OTHER, _DIGIT = 0, 1, 2
 _SEPARATORS: Final = b" \t\n\r\x0b\x0c=:,;()[]{}\"'|/<>"
 _KINDS: Final = bytes(
@@ -60,7 +65,7 @@ _KINDS: Final = bytes(
 
 
 def mask_values(texts: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Each line with `#` for its values; and its values alone, with blanks between them."""
+    """Return each line with `#` for its values, and its values alone, separated by blanks."""
     data = "\n".join(texts).replace("\r", " ").encode("utf-8", "replace")
     if data.count(b"\n") != len(texts) - 1:
         data = "\n".join(text.replace("\n", " ") for text in texts).encode("utf-8", "replace")
@@ -104,7 +109,7 @@ _MAX_LINE_CHARS: Final = 2_000
 _MAX_WORDS: Final = 60
 
 _AMOUNT: Final = re.compile(r"[^\w.-]?(-?\d++(?:\.\d++)?)[A-Za-zµ%]{0,6}+[.!?%]?\Z")
-"""A number, alone or with a mark before it and a unit behind it."""
+"""A number, alone or with a mark before it and a unit after it."""
 _STAMP: Final = re.compile(
     r"\W*\d{4}[-/.]\d\d[-/.]\d\d[T ,_:]?\W*(?:\d\d:\d\d:\d\d)?[.,]?\d*|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
 )
@@ -124,7 +129,7 @@ _EXCEPTION: Final = re.compile(r"[\w.$]*(?:Error|Exception|Fault|Panic)\b")
 
 
 def odd_lines(lines: Sequence[str], *, entries_only: bool = False) -> list[Finding]:
-    """Findings by line number from 1 (in a log), or by index from 0 (in a list of texts)."""
+    """Return findings by line number from 1 (in a log), or by index from 0 (in a list of texts)."""
     if len(lines) < _MIN_LINES:
         return []
     base = 1 if entries_only else 0
@@ -141,13 +146,13 @@ def odd_lines(lines: Sequence[str], *, entries_only: bool = False) -> list[Findi
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """Lines by their templates: their words, with those that vary among lines of a kind left open."""
+    """Lines by their templates: their words, with the words that vary among similar lines left open."""
 
     masked: list[str]
     values: list[str]
-    """What stands in each line for the `#` of its mask."""
+    """The values that replace the `#` in the mask of each line."""
     template_of: dict[str, str]
-    """By mask: far fewer than lines, as a rule."""
+    """The template of each mask; there are usually far fewer masks than lines."""
     counts: Counter[str]
 
     @classmethod
@@ -162,7 +167,7 @@ class Templates:
 
 
 def alarm_lines(lines: Sequence[str]) -> list[Finding]:
-    """Lines that report an error in the output of a program whose lines are otherwise all different."""
+    """Find lines that report an error in the output of a program whose lines are otherwise all different."""
     found = [at for at, line in enumerate(lines) if _REPORT.search(line, 0, _MAX_LINE_CHARS)]
     if not found or len(lines) < _MIN_LINES or len(found) > max(3, len(lines) // 50):
         return []
@@ -173,7 +178,7 @@ def alarm_lines(lines: Sequence[str]) -> list[Finding]:
 def _one_each(
     chosen: list[int], texts: list[str], kinds: Templates, scores: dict[int, float], base: int
 ) -> list[Finding]:
-    """Of lines of one template and score only the first is shown, with the number of its like."""
+    """Show only the first line of each template and score, with the number of similar lines."""
     seen: set[tuple[str, float]] = set()
     findings: list[Finding] = []
     for at in sorted(scores):
@@ -189,7 +194,7 @@ def _one_each(
 
 
 def _entries(lines: Sequence[str]) -> list[int]:
-    """The lines that begin an entry, and those that name an exception; frames and wrapped lines are left out."""
+    """Return lines that begin an entry or name an exception; leave out frames and wrapped lines."""
     heads = [at for at, line in enumerate(lines) if _ENTRY_TEXT.match(line)]
     if len(heads) < 0.2 * len(lines):
         return [at for at, line in enumerate(lines) if line.strip() and not line[0].isspace()]
@@ -198,7 +203,7 @@ def _entries(lines: Sequence[str]) -> list[int]:
 
 
 def _merge(counts: Counter[str]) -> dict[str, str]:
-    """Masked lines with as many words and the same beginning are of one kind; words that vary there are values."""
+    """Group masked lines with the same number of words and the same beginning. Words that vary there are values."""
     kinds: dict[tuple[int, str, str], list[tuple[str, list[str]]]] = defaultdict(list)
     for line in counts:
         words = line.split()[:_MAX_WORDS]
@@ -221,7 +226,7 @@ def _varying(members: list[tuple[str, list[str]]]) -> set[int]:
 
 
 def _score(texts: Sequence[str], kinds: Templates) -> dict[int, float]:
-    """Rare templates and rare, severe levels; a log that is all rare templates is judged by its levels alone."""
+    """Score rare templates and rare, severe levels. A log that is all rare templates is judged by its levels alone."""
     total = len(texts)
     levels = _levels(texts, kinds)
     level_counts = Counter(levels)
@@ -250,7 +255,7 @@ def _worth(scarcity: float, level: str, share: float, *, rare: bool) -> float:
 
 
 def _levels(texts: Sequence[str], kinds: Templates) -> list[str]:
-    """The level of each line. It is never masked, so it is looked for in the masks only."""
+    """Return the level of each line. It is never masked, so only the masks are searched."""
     if any(map(_GLOG.match, texts[:_MIN_LINES])):
         found = map(_GLOG.match, texts)
         return [_GLOG_LEVELS[glog[1]] if glog else "" for glog in found]
@@ -264,7 +269,7 @@ def _level(text: str) -> str:
 
 
 def odd_values(texts: Sequence[str], kinds: Templates) -> dict[int, float]:
-    """Among lines of one frequent template: a number that lies apart, or one that hardly occurs among few."""
+    """Find, in lines of one frequent template, a number that lies apart, or one that is rare among few."""
     members: dict[str, list[int]] = defaultdict(list)
     for at, masked in enumerate(kinds.masked):
         members[kinds.template_of[masked]].append(at)
@@ -284,7 +289,7 @@ def odd_values(texts: Sequence[str], kinds: Templates) -> dict[int, float]:
 
 
 def _values_in_stamp(text: str) -> int:
-    """How many values the time at the head of a line has: they are not measurements."""
+    """Count the values in the timestamp at the start of a line: they are not measurements."""
     stamp = _STAMP.match(text)
     return len(mask_values([stamp[0]])[1][0].split()) if stamp else 0
 
@@ -307,8 +312,11 @@ def _odd_column(ats: list[int], cells: list[str]) -> list[tuple[int, float]]:
 
 
 def odd_texts(texts: Sequence[str]) -> tuple[list[int], list[int]]:
-    """Which of many short texts have a template that hardly any other has, where most share a few; and which have
-    an unusual number in a usual template."""
+    """Find unusual texts among many short ones.
+
+    Return those with a template that hardly any other has, where most share a few; and those with an unusual number in
+    a usual template.
+    """
     kinds = Templates.of([text[:_MAX_LINE_CHARS] for text in texts])
     few = max(2, len(texts) // 400)
     rare = {template for template, count in kinds.counts.items() if count <= few}

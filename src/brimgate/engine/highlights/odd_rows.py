@@ -1,4 +1,4 @@
-"""Rows unlike the rest: column by column, because a column is what tells what is usual."""
+"""Find unusual rows, column by column, because a column tells what is usual."""
 
 import math
 import re
@@ -33,7 +33,7 @@ _ALARM_WORDS: Final = (
     "error", "fatal", "crit", "panic", "emerg", "alert", "severe", "exception", "fail", "denied", "refused", "corrupt",
     "crash", "oom", "timeout", "unhealthy", "chargeback", "fraud", "breach", "violation",
 )  # fmt: skip
-"""One of these is in every text that _ALARM finds, but for a status of 500 to 599 at its end."""
+"""Every text that _ALARM finds contains one of these, except a status of 500 to 599 at its end."""
 _IDENTITY: Final = re.compile(
     r"(?:^|[_\-. ]|(?<=[a-z]))(?:id|uuid|identifier|key|name|title|number|ref|reference|code|sku|login|email|path|url)$",
     re.IGNORECASE,
@@ -50,18 +50,18 @@ _PLAIN: Final = frozenset((str, int, float, bool, type(None)))
 class _Column:
     name: str
     at: Sequence[int]
-    """Which rows."""
+    """The numbers of the rows that have this column."""
     values: list[Any]
 
     @lazy
     def kinds(self) -> dict[type, int]:
-        """How many values of each type."""
+        """The number of values of each type."""
         distinct = set(map(type, self.values))
         return {distinct.pop(): len(self.values)} if len(distinct) == 1 else Counter(map(type, self.values))
 
     @lazy
     def distinct(self) -> int:
-        """How many different values; those that are no plain values count as one each."""
+        """The number of different values. Values that are not plain count as one each."""
         if self.kinds.keys() <= _PLAIN:
             return len(set(self.values))
         plain = {value for value in self.values if type(value) in _PLAIN}
@@ -69,14 +69,14 @@ class _Column:
 
 
 class _Notes:
-    """Reasons to show a row, with what each is worth."""
+    """Reasons to show a row, each with its score."""
 
     def __init__(self, count: int) -> None:
         self._count = count
         self.by_row: dict[int, list[tuple[float, str]]] = defaultdict(list)
 
     def add(self, rows: Sequence[int], weight: float, reasons: Sequence[str]) -> None:
-        """One kind of oddness that so many rows share: the fewer, the more it says."""
+        """Add one kind of oddness that these rows share: the fewer the rows, the higher the score."""
         worth = weight * math.log2(max(self._count / len(rows), 1)) if rows else 0
         for row, reason in zip(rows, reasons, strict=True):
             self.by_row[row].append((worth, reason))
@@ -105,7 +105,7 @@ def odd_rows(table: Rows) -> list[Finding]:
 
 
 def _label(row: Row, names: list[tuple[str, Any]]) -> str:
-    """What tells the row from others: all of it when it is small, else what identifies it."""
+    """Describe the row: all of it when it is small, else what identifies it."""
     whole = ", ".join(f"{key}={_short(value)}" for key, value in row.items() if len(row) <= _MAX_WHOLE_FIELDS)
     if whole and len(whole) <= _MAX_WHOLE_CHARS:
         return whole
@@ -113,7 +113,7 @@ def _label(row: Row, names: list[tuple[str, Any]]) -> str:
 
 
 def _rare(count: int) -> int:
-    """So many rows or fewer are rare among `count`."""
+    """Return up to how many rows count as rare among `count`."""
     return max(2, count // 400)
 
 
@@ -134,7 +134,7 @@ def _columns(rows: list[Row], at: Sequence[int], prefix: str, notes: _Notes, dep
 
 
 def _count_keys(rows: list[Row]) -> Counter[str]:
-    """Rows are counted by their key sets first, of which there are few as a rule."""
+    """Count the keys of all rows. Counts key sets first, of which there are usually few."""
     counts: Counter[str] = Counter()
     for keys, count in Counter(map(tuple, rows)).items():
         for key in keys:
@@ -143,7 +143,7 @@ def _count_keys(rows: list[Row]) -> Counter[str]:
 
 
 def _flatten(column: _Column, notes: _Notes, depth: int) -> Iterator[_Column]:
-    """A column of objects as the columns inside it; of lists of one length, each position."""
+    """Flatten a column of objects into the columns inside it; a column of lists of one length into each position."""
     kinds = column.kinds
     kind = max(kinds, key=kinds.__getitem__)
     count = kinds[kind]
@@ -178,7 +178,7 @@ def _check_keys(rows: list[Row], at: Sequence[int], prefix: str, counts: Counter
         held = [
             (place, key, row[key])
             for place, row in zip(at, rows, strict=True)
-            for key in row  # in the order of the row: a set has another in every process
+            for key in row  # in the order of the row: the order of a set differs in every process
             if key in rare
         ]
         notes.add(
@@ -236,7 +236,7 @@ def _kind_name(value: Any) -> str:
 
 
 def _check_types(column: _Column, notes: _Notes) -> None:
-    """A type, or null, that hardly any other row has here."""
+    """Note a type, or null, that hardly any other row has here."""
     named: dict[str, int] = Counter()
     for kind, count in column.kinds.items():
         named[_NAMES.get(kind, "an object")] += count
@@ -287,7 +287,7 @@ def _check_numbers(column: _Column, numbers: list[float], notes: _Notes) -> None
 
 
 def _check_rare_values(column: _Column, notes: _Notes) -> None:
-    """A value that hardly any other row has, where the others repeat a few."""
+    """Note a value that hardly any other row has, where the others repeat a few."""
     total = len(column.values)
     few = _rare(total)
     if not 2 <= column.distinct <= max(12, total // 15):
@@ -323,7 +323,7 @@ def _check_strings(column: _Column, notes: _Notes) -> None:
 
 
 def _check_numeric_texts(column: _Column, texts: list[str], notes: _Notes) -> None:
-    """Numbers written as text (CSV, prices): a text that is none, a number that lies apart, a rare one of a few."""
+    """Check numbers written as text (CSV, prices): a text that is no number, an outlier, a rare value among few."""
     numbers = [_as_number(text) for text in texts]
     odd = [at for at, number in enumerate(numbers) if math.isnan(number) and type(column.values[at]) is str]
     if 0 < len(odd) <= _rare(len(texts)):
@@ -359,7 +359,7 @@ def _check_empty(column: _Column, texts: list[str], notes: _Notes) -> None:
 
 
 def _check_texts(column: _Column, texts: list[str], notes: _Notes) -> None:
-    """Free text: a shape that no other has, a much longer one, a word of alarm that few have."""
+    """Check free text: a unique shape, a much longer text, an alarm word that few have."""
     total = len(texts)
     alarms = _alarms(texts)
     if 0 < len(alarms) <= max(3, total // 100):
@@ -380,7 +380,7 @@ def _check_texts(column: _Column, texts: list[str], notes: _Notes) -> None:
 
 
 def _alarms(texts: list[str]) -> list[int]:
-    """Which texts have a word of alarm; most texts have none of the letters of one."""
+    """Return which texts contain an alarm word. Most texts contain none of the candidate words."""
     lowered = [text.lower() for text in texts]
     joined = "\n".join(lowered)
     words = [word for word in _ALARM_WORDS if word in joined]
@@ -391,7 +391,7 @@ def _alarms(texts: list[str]) -> list[int]:
 
 
 def _identity(columns: list[_Column], total: int) -> list[_Column]:
-    """A few columns by which a reader knows a row: named like an id or a name, and different in every row."""
+    """Choose a few columns that identify a row: named like an id or a name, and different in every row."""
     named = [
         column for column in columns if len(column.values) >= 0.9 * total and _IDENTITY.search(column.name)
     ]
@@ -420,7 +420,7 @@ def _short(value: Any) -> str:
 
 
 def _spelled(value: Any) -> str:
-    """As JSON spells it, where it can."""
+    """Write the value as JSON where possible."""
     try:
         return msgspec.json.encode(value).decode()
     except (TypeError, ValueError, OverflowError):

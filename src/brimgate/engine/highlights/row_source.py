@@ -1,4 +1,4 @@
-"""Rows out of whatever holds rows: a JSON list, JSON lines, CSV, a text table, the repr of a Python list."""
+"""Read rows from a JSON list, JSON lines, CSV, a text table or the repr of a Python list."""
 
 import ast
 import csv
@@ -31,7 +31,7 @@ class Rows:
 
 
 def read_rows(source: Document) -> Rows | list[str] | None:
-    """Rows, or the strings of a list of strings, or None when it holds neither."""
+    """Return rows, or the strings of a list of strings, or None when there are neither."""
     if source.is_json:
         return _of_values(_decode(source.data), "item") if source.head(source.root) == b"[" else None
     match source.long_text.kind:
@@ -53,7 +53,7 @@ def _decode(data: bytes) -> Any:
 
 
 def _literal(data: bytes) -> Any:
-    """The value of a Python repr: read as JSON where it can be written so, ten times faster."""
+    """Return the value of a Python repr. Reads it as JSON where possible, which is ten times faster."""
     text = data.decode("utf-8", "replace").strip()
     try:
         return msgspec.json.decode(_as_json(text))
@@ -66,7 +66,7 @@ def _literal(data: bytes) -> Any:
 
 
 def _as_json(text: str) -> str:
-    """Strings are set aside, so that what stands between them can be replaced all at once."""
+    """Rewrite a Python repr as JSON. Sets strings aside, so that everything between them can be replaced at once."""
     parts = _STRING.split(text)
     between = _MARK.join(parts[::2]).replace("(", "[").replace(")", "]")
     for python, name in (("None", "null"), ("True", "true"), ("False", "false")):
@@ -119,7 +119,7 @@ def _of_json_lines(data: bytes) -> Rows | None:
 
 
 def _of_delimited(text: str) -> Rows | None:
-    """CSV, or a table drawn with bars; the first row names the columns."""
+    """Read CSV, or a table drawn with bars; the first row names the columns."""
     lines = text.split("\n")
     bars = sum("|" in line for line in lines[:60])
     if bars > 0.6 * min(len(lines), 60):

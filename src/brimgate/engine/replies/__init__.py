@@ -1,1 +1,1 @@
-"""What is written in place of an answer that does not fit."""
+"""The replies that replace an answer that does not fit."""

@@ -1,4 +1,4 @@
-"""Replies in the words of a pack: derived, said to be, with a cursor to everything as it came."""
+"""Replies written by a pack's formatter: derived, marked as derived, with a cursor to the original."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,12 +15,15 @@ from brimgate.engine.replies.frame import BEGINNING, Frame, allowance_of
 from brimgate.engine.replies.reply import Notice, Reply
 
 VIEW: Final = "view"
-"""What stands for the form in a record: it is none, as it cannot be read back."""
+"""Stands for the form in a record. It is not a form, because it cannot be read back."""
 _WORTH_TRYING: Final = 12
-"""An answer this many times over the room fits in no words."""
+"""An answer this many times over the room does not fit even when formatted."""
 AnswerFormat = Callable[[bytes, int, int | None], str | None]
-"""Given a document, the number of its first item and how many items there are (None: all are given), the text; None if
-it cannot be said so. It never raises."""
+"""Writes a document as text.
+
+Takes the document, the number of its first item, and how many items there are (None: all are given). Returns None if
+it cannot be formatted. It never raises.
+"""
 _CLEARLY: Final = 0.75
 _NUMBER_HEADS: Final = frozenset(bytes((byte,)) for byte in b"-0123456789")
 
@@ -29,12 +32,12 @@ _NUMBER_HEADS: Final = frozenset(bytes((byte,)) for byte in b"-0123456789")
 class Formatted:
     text: str
     count: int = 0
-    """Items shown, of so many, if it is about a list."""
+    """The number of items shown, out of `total`, if it is a list."""
     total: int = 0
 
 
 def format_all(source: Document, answer_format: AnswerFormat, room: int, policy: Policy) -> Formatted | None:
-    """The whole answer, if that fits."""
+    """Format the whole answer, if that fits."""
     if not source.is_json or policy.estimator.table(source.data) > room * _WORTH_TRYING:
         return None
     text = answer_format(source.data, 0, None)
@@ -47,7 +50,7 @@ def format_all(source: Document, answer_format: AnswerFormat, room: int, policy:
 
 
 def _fits(text: str, source: Document, room: int, policy: Policy) -> bool:
-    """Within the room, and no dearer than what it stands for."""
+    """Return whether the text is within the room and not more expensive than the original."""
     estimator = policy.estimator
     is_cheaper = estimator.table(text) <= _CLEARLY * estimator.table(source.data)
     if is_cheaper and surely_fits(text, room, estimator):
@@ -58,7 +61,7 @@ def _fits(text: str, source: Document, room: int, policy: Policy) -> bool:
 def format_page(
     source: Document, answer_format: AnswerFormat, start: int, limit: int, room: int, policy: Policy
 ) -> Formatted | None:
-    """As many items of the list an answer is about as fit, from `start` on, inside what stands around the list."""
+    """Format as many items of the focus list as fit, from `start` on, together with what is around the list."""
     from brimgate.engine.forms import Rendered
 
     focus = source.focus if source.is_json else None
@@ -87,7 +90,7 @@ def format_page(
 
 
 class _Unformatted(Exception):
-    """The wording failed on a page."""
+    """The formatter failed on a page."""
 
 
 def _around(source: Document, focus: Focus) -> tuple[bytes, bytes]:
@@ -96,7 +99,10 @@ def _around(source: Document, focus: Focus) -> tuple[bytes, bytes]:
 
 
 def _items(source: Document, focus: Focus) -> Children | None:
-    """What the words go through one by one: not the numbers of a vector, though most of one fact may be its embedding."""
+    """Return the items for a formatter.
+
+    The numbers of a vector are not items, even if most of a fact is its embedding.
+    """
     children = source.open(focus.node) if source.head(focus.node) == b"[" else None
     if not children or source.head(source.child(children, 0)) in _NUMBER_HEADS:
         return None
@@ -111,11 +117,11 @@ _WORDED: Final = View("focus", formatted=True)
 
 
 def first_formatted(frame: Frame, answer_format: AnswerFormat) -> Reply | None:
-    """None where that saves too little to be worth a notice, or cannot be said."""
+    """Format the first reply. Return None if that saves too little to be worth a notice, or is not possible."""
     budget = decision.budget_for(frame.source, frame.policy)
     fits = decision.measure(frame.source, budget, frame.policy) <= budget
     if fits and not frame.policy.compact:
-        return None  # what fits stays as it is, unless somebody wants it shorter
+        return None  # what fits stays unchanged, unless a compact answer is wanted
     room = budget - allowance_of(frame.policy, section=True)
     made = format_all(frame.source, answer_format, room, frame.policy)
     if made is not None:
@@ -140,7 +146,7 @@ def read_formatted(
     room = budget - allowance_of(frame.policy, section=True)
     made = answer_format and format_page(frame.source, answer_format, start, limit, room, frame.policy)
     if not made:
-        # Whoever had the words is gone, or fails on this page: each item in short, from the same one on.
+        # The formatter is gone or fails on this page: show each item in short, starting at the same one.
         fields = frame.policy.essential_fields
         return frame.selection_reply(
             replace(view, formatted=False, condensed=True, fields=fields), start, pages

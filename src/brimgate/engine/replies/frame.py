@@ -1,4 +1,4 @@
-"""What every reply about a held answer has in common: what it looks at, what it may cost, and how it is put together."""
+"""What every reply about a held answer has in common: its scope, its budget, and how it is put together."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,10 +24,10 @@ class Frame:
     policy: Policy
     issue: Issue
     base: str = ""
-    """Pointer of the source in the answer it is part of."""
+    """The pointer of the document in the answer it is part of."""
 
     def scope(self, view: View) -> tuple[Document, str]:
-        """The source a view looks at, and the pointer to it."""
+        """Return the document that a view looks at, and the pointer to it."""
         match view.scope:
             case "whole":
                 return self.source, ""
@@ -50,7 +50,10 @@ class Frame:
 
     @property
     def total_tokens(self) -> int:
-        """Of all there is: where only the beginning is here, the rest is taken to be like it."""
+        """The tokens of the whole.
+
+        For a live list, the items still to come are assumed to be like those that are here.
+        """
         tokens = self.source.tokens(self.policy.estimator)
         if not self.source.is_beginning:
             return tokens
@@ -66,7 +69,7 @@ class Frame:
         inner, _ = self.scope(view)
         head = inner.head(inner.root) if inner.is_json else b'"'
         policy = self.policy
-        # Whoever asks for one object by its path has seen it in short.
+        # A caller that asks for one object by its path has already seen it in short.
         is_asked_for = view.scope in ("path", "walk", "chosen")
         of_object = policy.object_threshold if is_asked_for else policy.object_budget
         return {b"[": policy.list_threshold, b'"': policy.text_threshold}.get(head, of_object)
@@ -128,7 +131,7 @@ class Frame:
     ) -> Reply:
         inner, base = self.scope(view)
         is_object = inner.is_json and inner.head(inner.root) == b"{" and not view.search and not view.lines
-        # Whoever names fields of one object has seen it in short.
+        # A caller that names fields of one object has already seen it in short.
         budget = budget or (self.policy.object_threshold if is_object else self.budget(view))
         limit = self.limit(view)
         if pages:
@@ -172,19 +175,22 @@ class Frame:
         envelope: str = "",
         remark: str = "",
     ) -> Reply:
-        """Notice.tokens holds the cost of the content; what stands around it is added, not counted again."""
+        """Put a reply together.
+
+        `notice.tokens` has the cost of the content; the cost of the text around it is added.
+        """
         notice.tool = self.policy.read_tool
         pointer = "" if record.get("envelope") else str(record["path"])
         sizes = iter(_WHERE_CHARS)
         where, tokens = "", budget + 1
         while tokens > budget and (size := next(sizes, None)) is not None:
-            # Foreign keys can cost a lot: as much of the path as there is room for.
+            # Foreign keys can be expensive: show as much of the path as there is room for.
             where = _join(_where(pointer, size), remark[:size])
             around = _join(notice.line(), highlights, where, envelope)
             tokens = notice.tokens + self.policy.estimator.ceiling(around) + 1
         notice.tokens = tokens
         record |= budget_fields(tokens, budget)
-        # In characters of the payload: what stands before the content is for reading, not part of what is held.
+        # In characters of the payload: what precedes the content is for reading and not part of the document.
         record["contentFrom"] = sum(len(part) + 1 for part in (highlights, where, envelope) if part)
         return Reply(notice.line(), content, record, highlights, where, envelope)
 
@@ -202,7 +208,7 @@ def _select(source: Document, view: View, start: int, limit: int, room: int, pol
 
 
 def _describe(part: Part, record: dict[str, Any]) -> str:
-    """What is shown, in words for the notice and in numbers for the record."""
+    """Describe what is shown: in words for the notice, in numbers for the record."""
     first, last = part.first + 1, part.first + part.count
     if part.lines is None:
         if not part.is_open_ended:

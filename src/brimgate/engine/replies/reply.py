@@ -1,4 +1,4 @@
-"""The bounded answer: a notice, what stands out, where we are, the content, and a record for programs."""
+"""The bounded reply: a notice, highlights, the position, the content, and a record for programs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,24 +11,24 @@ from brimgate.engine.query import View
 MARK: Final = "[brimgate]"
 
 Issue = Callable[[View, Position], str]
-"""Makes the cursor at which a reading of a view goes on."""
+"""Makes the cursor at which reading of a view continues."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
     notice: str
-    """First, so that nothing from upstream stands before it; only constants, numbers and cursors."""
+    """Comes first, so that nothing from upstream precedes it. Contains only constants, numbers and cursors."""
     content: str
     record: dict[str, Any]
     highlights: str = ""
     where: str = ""
-    """The place of the content in the answer, where that is not all of it."""
+    """The place of the content in the answer, if it is not all of it."""
     envelope: str = ""
-    """What stands around a text that is shown below it."""
+    """What surrounds a text that is shown below it."""
 
     @classmethod
     def from_wire(cls, notice: str, payload: str, record: dict[str, Any]) -> "Reply":
-        """The reply behind two texts and a record, as a program gets them."""
+        """Rebuild the reply from two texts and a record, as a program gets them."""
         start: int = record["contentFrom"]
         is_text = record.get("envelope") and record.get("part") in ("text", "literal")
         around = payload[:start].rstrip("\n").rpartition("\n")[2] if is_text else ""
@@ -40,7 +40,7 @@ class Reply:
 
     @property
     def payload(self) -> str:
-        """Everything behind the notice."""
+        """Everything after the notice."""
         return "\n".join(part for part in (self.highlights, self.where, self.envelope, self.content) if part)
 
 
@@ -52,9 +52,9 @@ class Notice:
     tokens: int
     total_tokens: int
     more: str = ""
-    """Cursor of what follows."""
+    """The cursor to what follows."""
     section: str = ""
-    """Cursor under which a section can be read by its path."""
+    """The cursor for reading a section by its path."""
     tool: str = "brimgate_read"
 
     def line(self) -> str:
@@ -62,7 +62,7 @@ class Notice:
         return " · ".join([*parts, self._onward()])
 
     def _onward(self) -> str:
-        """How to see more. One cursor is enough: with a path, any cursor of the answer leads to any section."""
+        """Say how to see more. One cursor is enough: with a path, any cursor of the answer leads to any section."""
         if not self.more:
             return f"one section: {self._call(self.section, path=True)}" if self.section else "end"
         label = "everything" if self.more == self.section else "more"
@@ -72,7 +72,7 @@ class Notice:
 
     @property
     def _is_command(self) -> bool:
-        """Read in a shell, what leads on is a command; its name has a space, which that of a tool cannot have."""
+        """Whether the next step is a shell command. Its name has a space, which the name of a tool cannot have."""
         return " " in self.tool
 
     def _call(self, cursor: str, *, path: bool = False) -> str:
@@ -83,7 +83,7 @@ class Notice:
 
 
 def allowance(policy: Policy, *, section: bool = False) -> int:
-    """Tokens to keep for a notice, measured on the longest there can be."""
+    """Return the tokens to reserve for a notice, measured on the longest possible one."""
     cursor = "Zq3_" * 14
     notice = Notice(
         "items 100,000-100,050 of 100,000 · chunk 10,000 of 10,000",
@@ -97,7 +97,7 @@ def allowance(policy: Policy, *, section: bool = False) -> int:
 
 
 def budget_fields(tokens: int, budget: int) -> dict[str, Any]:
-    """FR-012: what was used of the budget, and what is left of it."""
+    """Return how much of the budget is used and how much is left (FR-012)."""
     return {
         "estimatedTokens": tokens,
         "budgetUsed": round(tokens / budget, 2),

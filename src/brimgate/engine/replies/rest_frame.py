@@ -1,4 +1,4 @@
-"""What every shape needs to know of a request: what is held, within what, and how a caller gets to the rest."""
+"""What every REST reply needs to know: the document, the policy, and how the caller gets the rest."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -20,12 +20,15 @@ _DOMINANT: Final = 0.6
 _WRAPPERS: Final = frozenset(
     "result data response payload body item object entity record value".split()  # noqa: SIM905
 )
-"""Members that hold the one thing an envelope is about. Of others, such as guest in a booking, the thing is around it."""
+"""Members that hold the one thing an envelope is about.
+
+For other members, such as guest in a booking, the thing is the object around them.
+"""
 _OWN: Final = ("meta", "nextCursor")
 
 
 class RefusedQuery(BadRequest):
-    """A request we do not take, with the code that programs go by."""
+    """A query that we refuse, with an error code for programs."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -33,13 +36,13 @@ class RefusedQuery(BadRequest):
 
 
 def invalid_cursor() -> RefusedQuery:
-    """One message for every reason, so that nothing can be learnt by trying."""
+    """Return the error for an invalid cursor. It is the same for every reason, so that nobody can learn by trying."""
     return RefusedQuery("invalid_cursor", "invalid or expired cursor: run the query again from the start")
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterNames:
-    """Our query parameters, for applications that have others of the same name."""
+    """The names of our query parameters, for applications that use some of the default names themselves."""
 
     limit: str = "limit"
     cursor: str = "cursor"
@@ -62,7 +65,7 @@ class RestFrame:
     endpoint: str
     names: ParameterNames = ParameterNames()  # frozen
     template: str = ""
-    """Endpoint of one item of the list."""
+    """The endpoint of one item of the list."""
     is_repeatable: bool = True
     """Whether the same request, with fields added, gives the same answer."""
 
@@ -70,7 +73,7 @@ class RestFrame:
         return self.issue(View("whole", form="json"), START)
 
     def details(self, target: "RestTarget") -> dict[str, Any]:
-        """How to get all of something: from the application anew, or from what is held."""
+        """Say how to get all of a target: with a new request to the application, or from the held answer."""
         parameters = {self.names.fields: ALL}
         if not self.is_repeatable or target.path:
             parameters = {self.names.cursor: self.whole_cursor(), **parameters}
@@ -87,19 +90,19 @@ class RestFrame:
 
 @dataclass(frozen=True, slots=True)
 class RestTarget:
-    """A part of what is held, looked at as an answer of its own."""
+    """A part of the document, treated as an answer of its own."""
 
     source: Document
     path: str = ""
     node: Node | None = None
-    """In the whole; None if it is the whole."""
+    """Its place in the whole; None if it is the whole."""
 
     def raw(self, frame: RestFrame) -> bytes:
         return frame.source.raw(self.node or frame.source.root)
 
 
 def about(source: Document, policy: Policy) -> Focus:
-    """What a JSON answer is about: its list, or the object its envelope is around."""
+    """Return the focus of a JSON answer: its list, or the object inside its envelope."""
     mapped = _mapped(source, policy.essential_fields)
     if mapped is not None:
         return mapped
@@ -110,7 +113,10 @@ def about(source: Document, policy: Policy) -> Focus:
 
 
 def _mapped(source: Document, fields: tuple[str, ...]) -> Focus | None:
-    """The object that a field map is about: it has at least half of the fields, and more than an item of the list."""
+    """Return the object that a field map is about.
+
+    It has at least half of the fields, and more than an item of the list.
+    """
     wanted = {name.partition(".")[0] for name in fields}
     if not wanted:
         return None
@@ -150,7 +156,7 @@ def _unwrapped(source: Document) -> Focus:
 
 
 CURSOR: Final = "Zq3_" * 14
-"""As long as cursors get: stands for one while we try what fits."""
+"""As long as a cursor can be. Stands for one while we try what fits."""
 _ROUNDS: Final = 6
 
 
@@ -160,7 +166,7 @@ class Unfit(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Shaped:
-    """What goes out instead of an answer."""
+    """The body that replaces an answer."""
 
     body: bytes
     kind: str
@@ -168,7 +174,7 @@ class Shaped:
     budget: int
     items: int = 0
     missing: tuple[str, ...] = ()
-    """Fields that were asked for and are nowhere."""
+    """Requested fields that occur nowhere."""
 
 
 Members = Iterable[tuple[str, bytes]]
@@ -195,7 +201,7 @@ Make = Callable[[list[tuple[str, bytes]]], bytes]
 
 
 def counted(make: Make, budget: int, estimator: Estimator) -> tuple[bytes, int]:
-    """The body that tells its own size, and that size: told, counted and told again until both agree."""
+    """Return a body that states its own size, and that size. Counts and writes again until both agree."""
     told, body, tokens = budget, b"", -1
     for _ in range(_ROUNDS):
         body = make(encoded_members(budget_fields(told, budget)))
@@ -233,7 +239,7 @@ _OUR_META: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """Members in their order; of the one that holds the list, what stands before and behind its items."""
+    """Members in their order; for the one that holds the list, the bytes before and after its items."""
 
     before: list[tuple[str, bytes]] = field(default_factory=lambda: [])
     key: str = "items"
@@ -241,7 +247,7 @@ class Envelope:
     tail: bytes = b""
     after: list[tuple[str, bytes]] = field(default_factory=lambda: [])
     meta: list[tuple[str, bytes]] = field(default_factory=lambda: [])
-    """Of the original."""
+    """The members of the original `meta`."""
 
     def page(self, items: list[bytes], cursor: bytes | None, meta: list[tuple[str, bytes]]) -> bytes:
         inner = self.head + b"[" + b",".join(items) + b"]" + self.tail
@@ -254,7 +260,7 @@ def envelope_of(source: Document, focus: Focus) -> Envelope:
     if not focus.pointer:
         return Envelope()
     data, root, node = source.data, source.root, focus.node
-    # The list as an empty one: what is left is small, and can be written anew.
+    # With an empty list in its place, the rest is small and can be rewritten.
     shell = Document(jsontext.canonical(data[root.start : node.start] + b"[]" + data[node.end : root.end]))
     place = shell.resolve(focus.pointer)
     children = shell.open(shell.root)
@@ -277,7 +283,7 @@ def envelope_of(source: Document, focus: Focus) -> Envelope:
 
 
 def _kept_meta(own: dict[str, bytes]) -> list[tuple[str, bytes]]:
-    """The original's own `meta`, and under `original` what would stand where ours does."""
+    """Return the original's own `meta`, with members that would collide with ours under `original`."""
     kept: list[tuple[str, bytes]] = []
     original: list[tuple[str, bytes]] = []
     meta = own.get("meta", b"")
@@ -287,7 +293,7 @@ def _kept_meta(own: dict[str, bytes]) -> list[tuple[str, bytes]]:
     elif meta:
         original.append(("meta", meta))
     if "nextCursor" in own:
-        # Of the two, the one that is not in meta keeps its name: nothing may stand twice.
+        # The one in meta keeps its name, and the outer one is renamed: no name may occur twice.
         name = "nextCursor" if all(key != "nextCursor" for key, _ in original) else "nextCursor (outer)"
         original.append((name, own["nextCursor"]))
     return [*kept, ("original", written(original))] if original else kept

@@ -1,4 +1,4 @@
-"""Pages of a list: whole items or the fields that matter, as many as fit with everything that stands around them."""
+"""Pages of a list: as many whole items or important fields as fit, together with everything around them."""
 
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -33,12 +33,12 @@ _NAME_CHARS: Final = 40
 class Chosen:
     raw: bytes
     pointer: str
-    """Of the object they were chosen from."""
+    """The pointer of the object that they were chosen from."""
     missing: tuple[str, ...]
 
 
 def choose(source: Document, thing: Focus, fields: tuple[str, ...]) -> Chosen:
-    """From what the answer is about; where that has none of them, from what is around it."""
+    """Choose fields of the focus. If it has none of them, choose them from the object around it."""
     for place in (thing, Focus(source.root, "")):
         found: set[str] = set()
         raw = source.raw(place.node)
@@ -65,12 +65,12 @@ def no_such_field(fields: tuple[str, ...], raw: bytes) -> str:
 
 
 _MARGIN: Final = 14
-"""Tokens by which cursors of one length differ."""
+"""Tokens by which cursors of one length can differ."""
 _PREVIEWS: Final = 4
-"""Items too large for a page that share one."""
+"""How many items that are too large for a page share one."""
 _LEAST_ROOM: Final = 40
 _MAX_BYTES_PER_TOKEN: Final = 16
-"""No text over any length that matters has more."""
+"""No text of any relevant length has more."""
 
 
 @dataclass(slots=True)
@@ -89,7 +89,7 @@ class Pager:
 
     def page(self) -> Shaped:
         if self.start >= len(self._children):
-            raise CursorError if self.start else Unfit  # much space around nothing
+            raise CursorError if self.start else Unfit  # large surroundings with an empty list
         room = self.budget - self._cost_around()
         if room < _LEAST_ROOM:
             raise Unfit
@@ -111,7 +111,7 @@ class Pager:
         return self._alone(room)
 
     def _sizes(self, room: int) -> list[int]:
-        """Bytes of the first, the first two and so on, as far as they could fit."""
+        """Return the bytes of the first item, the first two and so on, as far as they could fit."""
         most = min(self.limit, len(self._children) - self.start)
         sizes: list[int] = []
         for at in range(self.start, self.start + most):
@@ -133,7 +133,7 @@ class Pager:
         return self.target.path + self.focus.pointer
 
     def _fill(self, room: int) -> None:
-        """The first item tells whether what was asked for is there at all."""
+        """Read the first item, which tells whether the requested fields exist at all."""
         self._unit(self.start, room)
         asked = self.view.fields if not self.view.condensed else ()
         if asked and asked != (ALL,) and self.start == 0 and len(self._missing()) == len(asked):
@@ -160,10 +160,10 @@ class Pager:
         chosen = project(raw, field_tree(fields), self._found)
         if not self.view.condensed:
             return chosen or b"{}"
-        return strip(chosen or raw, self.frame.policy)  # an item the map does not know is shown as it is
+        return strip(chosen or raw, self.frame.policy)  # an item unknown to the field map is shown unchanged
 
     def _previewed(self, at: int, kept: bytes, room: int) -> bytes:
-        """An item that fits not even alone: its essentials, and how to get it whole."""
+        """Return the essentials of an item that does not fit even alone, and how to get it whole."""
         pointer = f"{self._pointer}/{at}"
         details = encoded(
             {
@@ -218,7 +218,7 @@ class Pager:
         return Shaped(body, "page", tokens, self.budget, count, tuple(self._missing()))
 
     def _alone(self, room: int) -> Shaped:
-        """The next item fits not even alone, or not in its own words."""
+        """Write a page with one item that does not fit even alone, or not unchanged."""
         kept = self._kept(self.start)
         for _ in range(6):
             self._units[self.start] = self._previewed(self.start, kept, room)
@@ -231,7 +231,7 @@ class Pager:
     def _meta(self, count: int, *, has_more: bool) -> dict[str, Any]:
         meta: dict[str, Any] = {"totalCount": self._total, "pageSize": count, "hasMore": has_more}
         if self.target.source.is_open_ended(self.focus.node):
-            del meta["totalCount"]  # the API does not tell, and we do not guess
+            del meta["totalCount"]  # the API does not say, and we do not guess
         if self.view.condensed:
             meta["detailsAvailable"] = self._details_of_items()
         if missing := self._missing():

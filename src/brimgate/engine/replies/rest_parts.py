@@ -29,12 +29,15 @@ from brimgate.errors import CursorError
 _CHUNK_TRIES: Final = 24
 _SAMPLE_BYTES: Final = 16_384
 _AROUND: Final = 90
-"""Tokens of what stands around a chunk, without its cursor."""
+"""Tokens of what surrounds a chunk, without its cursor."""
 _NO_LINE_LIMIT: Final = 1_000_000_000
 
 
 def chunk(frame: RestFrame, view: View, offset: int) -> Shaped:
-    """What a view of scope `text` shows from byte `offset` on. Always fits: a chunk can be as short as a character."""
+    """Return the chunk from byte `offset` on for a view of scope `text`.
+
+    It always fits: it can be a single character.
+    """
     whole = frame.source.as_text if frame.source.is_json else frame.source
     source, first_line = _range(whole, view.lines)
     if offset >= max(len(source.data), 1):
@@ -60,7 +63,7 @@ def chunk(frame: RestFrame, view: View, offset: int) -> Shaped:
 
 
 def _range(whole: Document, lines: tuple[int, int] | None) -> tuple[Document, int]:
-    """The lines asked for as a text of their own, and the number of the first, from 0."""
+    """Return the requested lines as a text of their own, and the number of the first, from 0."""
     if lines is None:
         return whole, 0
     text = whole.long_text
@@ -71,7 +74,10 @@ def _range(whole: Document, lines: tuple[int, int] | None) -> tuple[Document, in
 
 
 def _planned(frame: RestFrame, source: Document, budget: int) -> int:
-    """Tokens of plain text whose JSON fits; from the beginning of the text, so that every chunk is planned alike."""
+    """Return how many tokens of plain text fit as JSON.
+
+    Uses the beginning of the text, so that all chunks are planned alike.
+    """
     estimator = frame.policy.estimator
     sample = source.data[:_SAMPLE_BYTES].decode("utf-8", "ignore")
     plain = max(estimator.ceiling(sample), 1)
@@ -108,7 +114,7 @@ _NO_LIMIT: Final = 1_000_000
 
 
 def part(frame: RestFrame, view: View, position: Position) -> Shaped:
-    """The part at `position` of what a view of scope `walk` looks at."""
+    """Return the part at `position` for a view of scope `walk`."""
     budget, estimator = frame.policy.hard_cap, frame.policy.estimator
     source = _walked(frame, view)
     planned = budget - estimator.ceiling(encoded(CURSOR)) - 120
@@ -195,7 +201,7 @@ def summarise(frame: RestFrame, target: RestTarget, thing: Focus, budget: int) -
 def _essentials(
     frame: RestFrame, target: RestTarget, thing: Focus, room: int
 ) -> tuple[bytes, list[str], list[str]]:
-    """The summary, the members it shows, and those it does not show whole, the largest first."""
+    """Return the summary, the members it shows, and those it does not show whole, the largest first."""
     source, policy = target.source, frame.policy
     raw = source.raw(thing.node)
     found: set[str] = set()
@@ -218,7 +224,7 @@ def _essentials(
 
 
 def _names_below(pointers: list[str], base: str) -> list[str]:
-    """The members of the object that hold what was cut, by the names that can be asked for."""
+    """Return the members of the object that contain what was cut, by names that a query can use."""
     depth = len(pointer_steps(base))
     steps = [pointer_steps(pointer) for pointer in pointers]
     names = dict.fromkeys(path[depth] for path in steps if len(path) > depth)

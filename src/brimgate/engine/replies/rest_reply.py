@@ -1,4 +1,4 @@
-"""What becomes of an answer: nothing where it fits, else the mildest shape that does. Pure; no sockets here."""
+"""Shape a REST answer: unchanged where it fits, otherwise the mildest shape that fits. Pure; no sockets here."""
 
 from dataclasses import replace
 from typing import Final
@@ -24,11 +24,11 @@ from brimgate.errors import BadRequest
 
 _NO_LIMIT: Final = 1_000_000_000
 _MOST_SPACE: Final = 4
-"""Indented JSON has at most so many times the tokens it would have without."""
+"""Indented JSON has at most this many times the tokens of minified JSON."""
 
 
 def rest_policy(policy: Policy, *, is_error: bool = False) -> Policy:
-    """JSON always, without what is for readers of text. Errors are left alone as long as the cap holds."""
+    """Return a policy for JSON without highlights. Errors are left unchanged as long as they are within the cap."""
     policy = replace(policy, form="json", highlights=False, compact=False)
     if is_error:
         policy = replace(policy.with_thresholds(lambda _: policy.hard_cap, policy.hard_cap), pagination=False)
@@ -36,7 +36,7 @@ def rest_policy(policy: Policy, *, is_error: bool = False) -> Policy:
 
 
 def shape(frame: RestFrame, request: Query) -> Shaped | None:
-    """The bounded answer; None where it goes out as it came."""
+    """Return the bounded answer, or None where it goes out unchanged."""
     if not frame.source.is_json:
         return _text(frame, request)
     try:
@@ -46,7 +46,7 @@ def shape(frame: RestFrame, request: Query) -> Shaped | None:
 
 
 def read_on(frame: RestFrame, view: View, position: Position, request: Query) -> Shaped:
-    """On from a cursor, or another look at what it leads to."""
+    """Continue from a cursor, or look at the same answer in another way."""
     try:
         found = _read(frame, view, position, request)
     except Unfit:
@@ -55,12 +55,12 @@ def read_on(frame: RestFrame, view: View, position: Position, request: Query) ->
 
 
 def last_resort(frame: RestFrame) -> Shaped:
-    """The answer as plain text in chunks: no judgement about what it is, and so none that can fail."""
+    """Return the answer as plain text in chunks. This makes no assumption about the content, so none can fail."""
     return chunk(frame, View("text", form="json"), 0)
 
 
 def budget_of(frame: RestFrame, request: Query) -> int:
-    """What an answer may take that goes out as it came."""
+    """Return the budget of an answer that goes out unchanged."""
     policy, source = frame.policy, frame.source
     if ALL in request.fields:
         return policy.hard_cap
@@ -107,7 +107,7 @@ def _at_path(frame: RestFrame, view: View, request: Query) -> Shaped:
 
 
 def _begin(frame: RestFrame, target: RestTarget, request: Query) -> Shaped | None:
-    """The first look at an answer, or at a part of one."""
+    """Return the first reply about an answer, or about a part of one."""
     policy, source = frame.policy, target.source
     if request.lines:
         raise RefusedQuery("invalid_lines", "lines can be chosen from text only; this is JSON: choose fields")
@@ -174,7 +174,7 @@ def _page(frame: RestFrame, target: RestTarget, thing: Focus, view: View, start:
 
 
 def _is_heavy_around(frame: RestFrame, target: RestTarget, thing: Focus) -> bool:
-    """Whether what stands around a list is too much to repeat on every page."""
+    """Return whether what surrounds a list is too much to repeat on every page."""
     source = target.source
     around = source.data[source.root.start : thing.node.start] + source.data[thing.node.end : source.root.end]
     return frame.policy.estimator.table(around) > frame.policy.list_threshold // 2
@@ -203,7 +203,7 @@ def _all(frame: RestFrame, target: RestTarget) -> Shaped | None:
 
 
 def _minified(frame: RestFrame, target: RestTarget, budget: int) -> Shaped | None:
-    """All of it without the white space between, where that is what makes it too large."""
+    """Return all of it without white space, if only the white space makes it too large."""
     policy, source = frame.policy, target.source
     if source.is_beginning or source.tokens(policy.estimator) > _MOST_SPACE * budget:
         return None
@@ -227,7 +227,7 @@ def _walk(frame: RestFrame, view: View, position: Position) -> Shaped:
 
 
 def _value(frame: RestFrame, target: RestTarget, request: Query) -> Shaped | None:
-    """A text or number that a path leads to."""
+    """Return the text or number that a path leads to."""
     if request.fields and ALL not in request.fields:
         raise RefusedQuery("invalid_fields", "the path leads to a value without fields")
     policy = frame.policy
@@ -258,7 +258,11 @@ def _fits(target: RestTarget, budget: int, policy: Policy) -> bool:
 
 
 def _is_within(source: Document, budget: int, policy: Policy) -> bool:
-    """The quick look tells what is clearly over; what goes out is counted, as its headers tell the count."""
+    """Return whether the document is within the budget.
+
+    The quick check finds what is clearly over; what goes out is counted exactly, because its headers state
+    the count.
+    """
     if decision.measure(source, budget, policy) > budget:
         return False
     estimator = policy.estimator
@@ -266,7 +270,7 @@ def _is_within(source: Document, budget: int, policy: Policy) -> bool:
 
 
 def _whole(frame: RestFrame, target: RestTarget, budget: int) -> Shaped:
-    """What fits, of what is held: the value itself."""
+    """Return the value itself if it fits, otherwise begin a walk."""
     raw = target.raw(frame)
     body = jsontext.canonical(raw) if frame.source.is_json else jsontext.quote(raw.decode()).encode()
     tokens = frame.policy.estimator.ceiling(body)

@@ -1,4 +1,4 @@
-"""The first bounded reply to an answer: whole in another form, a page, a preview, a chunk."""
+"""The first bounded reply (whole in another form, a page, a preview, a chunk), and the replies to queries."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Final, assert_never
@@ -64,7 +64,7 @@ def _first_page(frame: Frame, focus: Focus, budget: int) -> Reply:
 
 
 def _fit_page(frame: Frame, focus: Focus, children: Children, room: int) -> Fitted | None:
-    """Whole items inside everything that stands around their list."""
+    """Fit whole items together with everything around their list."""
     source, data = frame.source, frame.source.data
     before, after = data[source.root.start : focus.node.start], data[focus.node.end : source.root.end]
     starts, ends = children.starts, children.ends
@@ -78,7 +78,7 @@ def _fit_page(frame: Frame, focus: Focus, children: Children, room: int) -> Fitt
 
 
 def _preview(frame: Frame, focus: Focus, budget: int) -> Reply:
-    """The essentials of the whole, what stands around the focus included."""
+    """Return the essentials of the whole, including what surrounds the focus."""
     named = f"sections: fields={','.join(dict(frame.policy.sections))}" if frame.policy.sections else ""
     room = budget - allowance_of(frame.policy, section=True) - frame.cost(named)
     made = preview(frame.source, frame.source.root, frame.base, frame.policy, room)
@@ -106,7 +106,7 @@ def _preview(frame: Frame, focus: Focus, budget: int) -> Reply:
 
 
 def _is_noisy(frame: Frame, children: Children) -> bool:
-    """Judged on the first item: what an embedding store sends has a vector in every item."""
+    """Check the first item only: an embedding store sends a vector in every item."""
     return is_noisy(frame.source.raw(frame.source.child(children, 0)), frame.policy)
 
 
@@ -119,7 +119,7 @@ def _first_chunk(frame: Frame, focus: Focus | None, budget: int) -> Reply:
 
 
 def _envelope(frame: Frame, focus: Focus, mark: str) -> str:
-    """What stands around the one list or text of an answer, with its place marked."""
+    """Return what surrounds the one list or text of an answer, with its place marked."""
     data, root = frame.source.data, frame.source.root
     raw = (
         data[root.start : focus.node.start] + jsontext.quote(mark).encode() + data[focus.node.end : root.end]
@@ -134,7 +134,7 @@ _WORTH_TRYING: Final = 6
 def read(
     frame: Frame, view: View, position: Position, request: Query, answer_format: AnswerFormat | None = None
 ) -> Reply:
-    """Go on from a cursor, or look at the held answer in another way."""
+    """Continue from a cursor, or look at the held answer in another way."""
     view, position = _refine(frame, view, position, request)
     frame = replace(frame, policy=replace(frame.policy, form=view.form or frame.policy.form))
     if view.formatted:
@@ -151,12 +151,12 @@ def read(
 
 
 def _refine(frame: Frame, view: View, position: Position, request: Query) -> tuple[View, Position]:
-    """The view a request asks for; a request that selects begins anew, the others go on where they were."""
+    """Return the view for a query. A query that selects begins anew; others continue where they were."""
     if request.path is not None:
         view, position = View("path", request.path, limit=view.limit, form=view.form), BEGINNING
     fields = () if ALL in request.fields else frame.policy.spelled_out(request.fields)
     if request.fields or request.search or request.lines:
-        # Lines are those of the text as it came, not of a list inside it.
+        # Lines are those of the original text, not of a list inside it.
         is_around = not request.search and are_around(frame.source, fields)
         plain = WHOLE if is_around or (request.lines and _is_about_json(frame)) else FOCUS
         base = View("path", view.path) if view.scope in ("path", "walk") else plain
@@ -165,7 +165,7 @@ def _refine(frame: Frame, view: View, position: Position, request: Query) -> tup
             BEGINNING,
         )
     if request.form:
-        # In a form of its own an answer is not in anybody's words.
+        # A requested form excludes the pack's formatter.
         view = replace(view, form=request.form, condensed=view.condensed or view.formatted, formatted=False)
     if request.limit:
         view = replace(view, limit=request.limit)
@@ -177,7 +177,7 @@ def _is_about_json(frame: Frame) -> bool:
 
 
 def _first_of_path(frame: Frame, view: View) -> Reply:
-    """What a path leads to: whole if it fits, else as any answer begins."""
+    """Return what a path leads to: whole if it fits, otherwise like the first reply to any answer."""
     inner, base = frame.scope(view)
 
     def issue(sub: View, at: Position) -> str:
@@ -188,7 +188,7 @@ def _first_of_path(frame: Frame, view: View) -> Reply:
 
 
 def _whole(frame: Frame, budget: int) -> Reply | None:
-    """All of a section with its notice, if that fits."""
+    """Return all of a section with its notice, if that fits."""
     source = frame.source
     if frame.policy.estimator.table(source.data) > budget * _WORTH_TRYING:
         return None
@@ -205,7 +205,7 @@ def _whole(frame: Frame, budget: int) -> Reply | None:
 
 
 def _pages_reply(frame: Frame, view: View, pages: tuple[int, int], budget: int) -> Reply:
-    """Several pages in one reply, within the hard cap."""
+    """Return several pages in one reply, within the hard cap."""
     first, last = pages
     inner, _ = frame.scope(view)
     wide = min(frame.policy.hard_cap, budget * (last - first + 1))
@@ -230,7 +230,7 @@ def _pages_reply(frame: Frame, view: View, pages: tuple[int, int], budget: int) 
 
 
 def _inside(base: str, sub: View, inner: Document) -> View:
-    """The same view of the whole answer that `sub` is of the part at `base`."""
+    """Convert a view of the part at `base` into the same view of the whole answer."""
     if sub.scope == "focus" and inner.is_json:
         base += inner.focus.pointer
     return replace(sub, scope="walk", path=base)
@@ -248,7 +248,7 @@ class Gate:
         return Frame(self.source, self.policy, self.issue)
 
     def first(self) -> Reply | None:
-        """The bounded first reply; None when the answer fits and goes out as it is."""
+        """Return the bounded first reply, or None when the answer fits and goes out unchanged."""
         formatted = first_formatted(self._frame, self.answer_format) if self.answer_format else None
         if formatted is not None:
             return formatted
@@ -256,5 +256,5 @@ class Gate:
         return None if isinstance(decided, decision.Pass) else begin(self._frame, decided)
 
     def read(self, view: View, position: Position, request: Query) -> Reply:
-        """Go on from a cursor, or look at the held answer in another way."""
+        """Continue from a cursor, or look at the held answer in another way."""
         return read(self._frame, view, position, request, self.answer_format)

@@ -1,6 +1,6 @@
-"""How many tokens is this text, for this model family?
+"""Estimate how many tokens a text has for a model family.
 
-Three answers of rising cost: `bound` from the number of bytes alone, `table` from a byte-pair table, `count`
+Three estimates of rising cost: `bound` from the number of bytes alone, `table` from a byte-pair table, `count`
 from an exact vocabulary. `ceiling` is the count that budgets are fitted against. None of them ever raises.
 """
 
@@ -21,16 +21,17 @@ from brimgate.engine.tokens.vocabularies import (
     load_mapping,
 )
 
-# Where no vocabulary can be loaded: 99 % of documents cost no more than the table estimate times this.
+# Used if no vocabulary can be loaded: 99 % of documents cost no more than the table estimate times this.
 TABLE_SAFETY: Final = 1.41
 
 MAX_IMAGE_TOKENS: Final = 5_000  # assumed, not measured: 3.75 megapixels are what providers scale down to
 
-# Up to here a text is counted whole, beyond it by a sample of this size: 2 ms as a rule, 7 ms for base64.
+# A text up to this size is counted whole, a longer one by a sample of this size: usually 2 ms, 7 ms for
+# base64.
 WHOLE_BYTES: Final = SLICES * SLICE_BYTES
 
 _BOUND_BYTES: Final = 65_536
-"""No budget is so large that a closer look at a longer text could tell that it fits."""
+"""No budget is so large that a closer look at a longer text could show that it fits."""
 _CAPITALS: Final = bytes(range(0x41, 0x5B))
 
 _CLAUDE_VERSION: Final = re.compile(r"(?<!\d)(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
@@ -42,7 +43,7 @@ _PATTERNS: Final = (
 
 
 def family_of(model: str) -> str:
-    """The token family of a model name as providers write it, with their prefixes, dates and versions."""
+    """Return the token family of a model name as providers write it, with prefixes, dates and versions."""
     name = model.strip().lower().replace("_", "-")
     if name in FAMILIES:
         return name
@@ -68,37 +69,42 @@ class Estimator:
             raise ValueError(f"the token multiplier must be a positive number, not {self.multiplier!r}")
 
     def bound(self, byte_count: int) -> int:
-        """No text of so many bytes costs more."""
+        """Return a number of tokens that no text of `byte_count` bytes exceeds."""
         if self.family == "chars4":
             return self._scale(_chars4(byte_count))
         if self.family in MAPPED_FAMILIES:
-            # Claude normalises first and marks capitals and ends of words: base64 costs 0.96 tokens a byte,
-            # "9Z9Z" 1.5, and U+1D160, which normalisation takes apart into three characters, 3 (and one
-            # token more for the text), by the reconstruction in PyPI's ctok.
+            # Claude normalises first and marks capitals and ends of words. By the reconstruction in PyPI's
+            # ctok, base64 costs 0.96 tokens a byte, "9Z9Z" 1.5, and U+1D160, which normalisation splits into
+            # three characters, 3 (and one more token for the text).
             return self._scale(3 * byte_count + 1)
         return self._scale(byte_count)
 
     def bound_of(self, data: bytes | bytearray) -> int:
-        """No text costs more that a JSON string of these bytes can hold. Plain ASCII is cheaper than the worst
-        of Unicode: 3,000 random alphabets cost at most 1.16 tokens a byte, and 2 more for a capital."""
+        """Return a number of tokens that no text in a JSON string of these bytes exceeds.
+
+        Plain ASCII is cheaper than the worst of Unicode: 3,000 random alphabets cost at most 1.16 tokens a byte, and 2 more
+        for a capital.
+        """
         if len(data) > _BOUND_BYTES or self.family not in MAPPED_FAMILIES or not data.isascii():
             return self.bound(len(data))
         capitals = len(data) - len(data.translate(None, _CAPITALS))
         return self._scale(1.25 * len(data) + 2 * capitals + 2)
 
     def table(self, text: str | bytes) -> int:
-        """The estimate of the byte-pair table: 0.2 ms per 100 KB."""
+        """Estimate by the byte-pair table: 0.2 ms per 100 KB."""
         if self.family == "chars4":
             return self._scale(_chars4(len(text) if isinstance(text, str) else len(_as_text(text))))
         return self._scale(self._table(_as_bytes(text)))
 
     def count(self, text: str | bytes) -> int:
-        """The best estimate that can be had in 10 ms, whatever the size."""
+        """Return the best estimate that takes at most 10 ms, whatever the size."""
         return self._exactly(text, self._count)
 
     def ceiling(self, text: str | bytes) -> int:
-        """What budgets are fitted against, always of the whole text: exact where the vocabulary is public,
-        else 99 % safe."""
+        """Return the count that budgets are fitted against, always of the whole text.
+
+        It is exact where the vocabulary is public, else 99 % safe.
+        """
         return self._exactly(text, self._ceiling, table_safety=TABLE_SAFETY)
 
     def _table(self, data: bytes) -> float:
@@ -128,7 +134,7 @@ class Estimator:
             return self._scale(self._table(_as_bytes(text)) * table_safety)
 
     def _scale(self, tokens: float) -> int:
-        # The small difference keeps 10 x 1.1 at 11.
+        # Subtracting a small number keeps 10 x 1.1 at 11.
         return math.ceil(tokens * self.multiplier - 1e-9)
 
 
@@ -142,7 +148,7 @@ def _as_bytes(text: str | bytes) -> bytes:
 
 
 def _as_text(text: str | bytes) -> str:
-    """What a tokenizer accepts: lone surrogates and broken UTF-8 count as replacement characters."""
+    """Convert to what a tokenizer accepts: lone surrogates and broken UTF-8 become replacement characters."""
     if isinstance(text, bytes):
         return text.decode("utf-8", "replace")
     try:
@@ -153,12 +159,12 @@ def _as_text(text: str | bytes) -> str:
 
 
 def image_tokens(width: int, height: int) -> int:
-    """By pixels. Providers scale down what is larger, so no picture costs more than the largest they take."""
+    """Estimate by pixels. Providers scale larger images down, so none costs more than the largest they take."""
     return min(math.ceil(width * height / 750), MAX_IMAGE_TOKENS)
 
 
 def image_size(data: bytes) -> tuple[int, int] | None:
-    """Width and height from the first bytes of a PNG, JPEG, GIF or WebP."""
+    """Read width and height from the first bytes of a PNG, JPEG, GIF or WebP."""
     if data[:8] == b"\x89PNG\r\n\x1a\n" and data[12:16] == b"IHDR" and len(data) >= 24:
         return _big(data[16:20]), _big(data[20:24])
     if data[:6] in (b"GIF87a", b"GIF89a") and len(data) >= 10:

@@ -1,8 +1,8 @@
-"""What every command line and configuration names of the engine, without loading it: servers wait for us to start them."""
+"""Engine constants for command lines and configuration. They do not load the engine, so that startup stays fast."""
 
 from typing import Final
 
 FAMILIES: Final = ("claude", "claude-3", "o200k", "cl100k", "llama3", "chars4")
-DEFAULT_FAMILY: Final = "claude"  # it counts highest: for a model we do not know, the safe side
+DEFAULT_FAMILY: Final = "claude"  # it counts highest: the safe choice for a model we do not know
 MIN_BUDGET: Final = 300
-"""Below this a notice, a cursor and something to read do not fit together."""
+"""Below this a notice, a cursor and some content do not fit together."""

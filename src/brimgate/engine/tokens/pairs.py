@@ -1,4 +1,4 @@
-"""The byte-pair table: how many tokens a text costs, from which bytes follow which.
+"""The byte-pair table: estimate how many tokens a text costs from which bytes follow which.
 
 Every byte has one of 24 classes and every pair of classes a weight, one vector per family, fitted on whole
 documents. The 24 x 24 weights are spread over all 65,536 pairs of bytes, because one indexed load per pair
@@ -20,22 +20,22 @@ DATA: Final = Path(__file__).parent / "data"
 CLASSES: Final = 24
 UNITS_PER_TOKEN: Final = 8192
 
-# Up to here a plain Python sum (0.06 ms per KB) is cheaper than importing numpy (100 ms, once).
+# Up to this size a plain Python sum (0.06 ms per KB) is cheaper than importing numpy (100 ms, once).
 SMALL_BYTES: Final = 8 * 1024
 
 # Pairs are summed window by window: a line of 50 MB must not need 50 MB of looked-up weights.
 WINDOW_BYTES: Final = 128 * 1024
 
-# The weights were fitted on text where few characters repeat. An aligned block of one byte only is part of a
-# run and costs what such a run costs instead. Finding blocks takes 0.01 ms per 100 KB, the ends of runs by
-# regex 4 ms.
+# The weights were fitted on text where few characters repeat. An aligned block of a single byte value is part
+# of a run and costs what such a run costs instead. Finding blocks takes 0.01 ms per 100 KB; finding the ends
+# of runs by regex takes 4 ms.
 BLOCK_BYTES: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
 class PairTable:
     weights: "array[int]"  # of a pair of bytes, indexed by the pair read as one native 16-bit integer
-    corrections: "array[int]"  # what to add for a block of one byte
+    corrections: "array[int]"  # added for a block of one byte value
 
 
 @cache
@@ -97,14 +97,14 @@ def _sum_fast(data: bytes, table: PairTable) -> int:
         length = min(WINDOW_BYTES + 1, len(data) - start)
         for shift in (0, 1):
             pairs = np.frombuffer(data, np.uint16, (length - shift) // 2, start + shift)
-            # No index is out of range; "clip" skips the check that there is none, half of the time.
+            # No index is out of range; "clip" skips that check, which takes half of the time.
             units += int(weights.take(pairs, mode="clip").sum(dtype=np.int64))
         units += sum(table.corrections[data[start + at]] for at in _repeated_blocks(data, start, length))
     return units
 
 
 def _repeated_blocks(data: bytes, start: int, length: int) -> list[int]:
-    """Offsets from `start` of the blocks that consist of one byte."""
+    """Return the offsets from `start` of the blocks that consist of one byte value."""
     import numpy as np
 
     rows = length // BLOCK_BYTES
@@ -115,7 +115,7 @@ def _repeated_blocks(data: bytes, start: int, length: int) -> list[int]:
 
 
 def tokens_by_block(data: bytes, family: str, block_bytes: int) -> "array[float]":
-    """The estimate of each block of a text; its size is a multiple of BLOCK_BYTES."""
+    """Estimate the tokens of each block of a text. `block_bytes` is a multiple of BLOCK_BYTES."""
     import numpy as np
 
     table = load_table(family)

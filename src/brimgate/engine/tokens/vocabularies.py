@@ -1,8 +1,8 @@
-"""Exact vocabularies, and what their tokens cost in the one that is not public.
+"""Exact vocabularies, and the cost of their tokens in the vocabulary that is not public.
 
 Claude's vocabulary is not published. Each o200k token has a cost in Claude tokens instead: what its text
 costs by itself times a factor of its kind (word, capitals, digits, white space, script and so on). Summed
-over exact o200k ids they are within 10 % for 97 % of documents of families left out of the fit.
+over exact o200k ids, the costs are within 10 % for 97 % of documents of families left out of the fit.
 """
 
 import json
@@ -23,16 +23,16 @@ MAPPED_FAMILIES: Final = ("claude", "claude-3")
 UNITS_PER_TOKEN: Final = 1000
 
 # The sample that stands for a large text. It is at most 1.0 % off on the corpus and 1.6 % on random mixtures
-# of documents; with 16 slices that is 3.3 %, and with slices of half the size their ends add 0.6 %.
+# of documents. With 16 slices that is 3.3 %, and with slices of half the size their ends add 0.6 %.
 SLICES: Final = 32
 SLICE_BYTES: Final = 1024
 
-# splintr remembers the last 66,000 pieces of text whatever their length: a peer that sends long words only
-# would make it keep gigabytes.
+# splintr caches the last 66,000 pieces of text whatever their length: a peer that sends only long words would
+# make it keep gigabytes.
 REMEMBERED_CHARACTERS: Final = 8_000_000
 
 CONTROL_MARK: Final = "<|"
-"""Every control token of every vocabulary here begins so."""
+"""Every control token of every vocabulary here begins with this."""
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class Vocabulary:
         if CONTROL_MARK in text:
             # "ordinary": text that spells a control token counts as the text it is.
             return array("I", self.tokenizer.encode_ordinary(text))
-        # One buffer: building a list of ids takes as long as finding them.
+        # Use one buffer: building a list of ids takes as long as finding them.
         ids = array("I", self.tokenizer.encode_flat(text))
         if sys.byteorder == "big":
             ids.byteswap()
@@ -91,7 +91,7 @@ def _weigh(ids: "array[int]", costs: "array[int]") -> int:
 
 
 def count_sampled(data: bytes, family: str) -> float:
-    """The table estimate of the whole, corrected by the exact count of evenly spread slices."""
+    """Correct the table estimate of the whole by the exact count of evenly spread slices."""
     stride = (len(data) - SLICE_BYTES) / (SLICES - 1)
     starts = [int(i * stride) for i in range(SLICES)]
     sample = b"".join(
@@ -102,7 +102,7 @@ def count_sampled(data: bytes, family: str) -> float:
 
 
 def _next_character(data: bytes, at: int) -> int:
-    """The first position from here on that does not cut a UTF-8 character in two."""
+    """Return the first position from `at` on that does not cut a UTF-8 character in two."""
     for position in range(at, min(at + 4, len(data))):
         if data[position] & 0xC0 != 0x80:
             return position

@@ -1,1 +1,1 @@
-"""A REST API behind us, served as REST again: the same operations, under our own roof and within the budget."""
+"""Serve the REST API behind us as REST again: the same operations, under our own address and within the budget."""

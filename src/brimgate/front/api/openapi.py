@@ -1,4 +1,4 @@
-"""The OpenAPI document of an API as we serve it: its operations, and the envelopes they may come in."""
+"""The OpenAPI document of an API as we serve it, with its operations and envelopes, and a page that shows it."""
 
 import re
 from collections.abc import Coroutine, Iterator, Mapping
@@ -12,7 +12,7 @@ from brimgate.hold.live_lists import LiveList
 class OperationParameter(Protocol):
     @property
     def name(self) -> str:
-        """As the API itself spells it."""
+        """The name as the API itself spells it."""
         ...
 
 
@@ -64,16 +64,16 @@ class Operations(Protocol):
     def api(self) -> Described: ...
 
     def run(self, tool: str, arguments: Mapping[str, Any]) -> Coroutine[Any, Any, Answered]:
-        """BadRequest for what the caller got wrong, UpstreamError for all else."""
+        """Run an operation. Raise BadRequest for a caller's mistake, UpstreamError for anything else."""
         ...
 
     def read_texts(self, tool: str, texts: Mapping[str, str]) -> dict[str, Any]:
-        """Arguments out of the texts of an address, by the types that the operation declares."""
+        """Read arguments from the texts of a URL, by the types that the operation declares."""
         ...
 
 
 def rest_method(operation: Operation) -> str:
-    """What only reads is asked for with GET, however the API itself wants it."""
+    """Return GET for an operation that only reads, whatever method the API itself uses."""
     return "GET" if operation.annotations.get("readOnlyHint") else operation.method
 
 
@@ -236,7 +236,7 @@ _SHARED: Final = """Every list takes <code>limit</code> and <code>cursor</code>,
 
 
 def page(document: dict[str, Any], address: str) -> str:
-    """`address`: of the document."""
+    """Write the HTML page. `address` is the URL of the document."""
     info = document["info"]
     sections = "\n".join(_sections(document["paths"]))
     return (

@@ -1,4 +1,4 @@
-"""The ASGI application: which operation a path leads to, and what becomes of its answer or its error."""
+"""The ASGI application: find the operation for a path, and send its answer or error."""
 
 import asyncio
 import re
@@ -59,7 +59,7 @@ class Routes:
             more = await _body_of(receive)
         arguments = {**more, **self._operations.read_texts(operation.name, texts | found)}
         running = self._operations.run(operation.name, arguments)
-        # What changes something is not broken off: nobody could tell whether it was done.
+        # A call that changes something is not cancelled: nobody could tell whether it was done.
         answer = await (_while_wanted(running, receive) if rest_method(operation) == "GET" else running)
         scope[LIVE_LIST] = answer.live_list
         await _answer(send, 200, answer.body, answer.content_type)
@@ -96,7 +96,7 @@ class Routes:
         )
 
     def _texts(self, operation: Operation, query: bytes) -> dict[str, str]:
-        """Parameters by our names for them or by the API's own."""
+        """Read the parameters by our names for them or by the API's own."""
         ours = {parameter.name.removesuffix("[]"): key for key, parameter in operation.parameters.items()}
         texts: dict[str, str] = {}
         for name, value in _pairs(query):
@@ -136,7 +136,7 @@ def _pairs(query: bytes) -> list[tuple[str, str]]:
 
 
 async def _while_wanted(running: Coroutine[Any, Any, Answered], receive: Receive) -> Answered:
-    """Nobody waits for the API on behalf of a client that has gone."""
+    """Stop waiting for the API when the client has gone."""
     tasks = work, watch = asyncio.ensure_future(running), asyncio.ensure_future(_gone(receive))
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""One client that shakes hands: where each of its messages goes, and where each message for it."""
+"""One client that does the handshake: where each of its messages goes, and each message for it."""
 
 import secrets
 import time
@@ -17,14 +17,14 @@ from brimgate.relay.protocol.message import Message
 _MAX_STREAMS: Final = 64
 _MAX_KEPT_BYTES: Final = 8 << 20
 _SMALL_BYTES: Final = _MAX_KEPT_BYTES // _MAX_STREAMS
-"""Of which no number of streams comes to too much."""
+"""At this size no number of streams adds up to too much."""
 GRACE_SECONDS: Final = 1.0
 _STANDALONE: Final = 0
 """The number of the stream that a client opens with GET."""
 
 
 class HttpSession:
-    """One client: where each of its messages goes, and where each message for it."""
+    """One client: where each of its messages goes, and each message for it."""
 
     def __init__(self, principal: str, converse: Converse) -> None:
         self.id = secrets.token_hex(16).encode()
@@ -37,19 +37,19 @@ class HttpSession:
         self._pressed = 0
         self.standalone = self._add(EventStream(_STANDALONE))
         self.responses = 0
-        """How many are open."""
+        """How many responses are open."""
         self.used_at = time.monotonic()
         self.dropped_at = 0.0
-        """When a connection was cut and none is left; 0 if that is not so."""
+        """When the last connection was cut; 0 if one is open or none was cut."""
 
     @property
     def pending(self) -> int:
         return len(self._waiting)
 
-    # What the client says
+    # From the client
 
     def ask(self, requests: list[Message], line: Line, *, primed: bool, streams: bool) -> EventStream:
-        """Send a line with requests in it; their answers come on the stream."""
+        """Send a line with requests; their answers come on the returned stream."""
         keys = [same_spelling(request.key) for request in requests]
         if any(key in self._waiting for key in keys) or len(set(keys)) < len(keys):
             raise HttpError(400, "the id of the request is in use by another that waits", key=requests[0].key)
@@ -73,7 +73,7 @@ class HttpSession:
         return stream
 
     def _over(self) -> Iterator[EventStream]:
-        """Streams that are kept only for a client that comes back, oldest first."""
+        """Return streams that are kept only for a client that may come back, oldest first."""
         return (one for one in self._streams.values() if one.is_done and not one.has_reader)
 
     def _forget(self, stream: EventStream | None) -> None:
@@ -90,7 +90,7 @@ class HttpSession:
             self._forget(stream)
 
     def stream_of(self, event_id: bytes) -> tuple[EventStream, int] | None:
-        """Where a client stopped listening; None if nothing is kept of that."""
+        """Return where a client stopped listening, or None if nothing of that is kept."""
         number, _, last = event_id.partition(b"-")
         if not number.isdigit() or not last.isdigit() or len(event_id) > 40:
             return None
@@ -98,7 +98,7 @@ class HttpSession:
         return None if stream is None else (stream, int(last))
 
     def note_cancellation(self, message: Message) -> None:
-        """Nobody answers a request that was called off, but its stream must come to an end."""
+        """End the stream of a cancelled request, which nobody answers."""
         key = (
             bytes(rpc.member(message.params, "requestId"))
             if message.method == "notifications/cancelled"
@@ -109,7 +109,7 @@ class HttpSession:
                 ToClient(rpc.failure(key, REQUEST_CANCELLED, "the request was called off"), is_ours=True)
             )
 
-    # What the client is told
+    # To the client
 
     def _deliver(self, answer: ToClient) -> None:
         message = rpc.read(answer.data)
@@ -126,7 +126,7 @@ class HttpSession:
     def _answer(self, message: Message, answer: ToClient) -> None:
         key = next((key for key in spellings(message.key) if key in self._waiting), None)
         if key is None:
-            return  # answered already, or the request was called off
+            return  # answered already, or cancelled
         stream = self._waiting.pop(key)
         stream.put(answer.data, is_answer=True, is_stopgap=answer.is_ours)
         if stream.kept_bytes > _SMALL_BYTES:
@@ -135,7 +135,7 @@ class HttpSession:
             self._tokens = {token: one for token, one in self._tokens.items() if one is not stream}
 
     def _stream_for(self, message: Message) -> EventStream:
-        """Of a request or notification of the server: by its progress token, else the newest call, else GET."""
+        """Return the stream for a server's message: by its progress token, else the newest call, else GET."""
         if message.method == "notifications/progress":
             stream = self._tokens.get(bytes(rpc.member(message.params, "progressToken")))
             if stream is not None:
@@ -152,7 +152,7 @@ class HttpSession:
         elif not self._pressed:
             self.link.resume()
 
-    # Its life
+    # Lifetime
 
     def note_use(self) -> None:
         self.used_at, self.dropped_at = time.monotonic(), 0.0
@@ -175,7 +175,7 @@ class HttpSession:
         return now - self.used_at > timing.session_idle_seconds
 
     def refresh(self, now: float, timing: Timing) -> None:
-        """Say that open streams are alive; forget what nobody came back for."""
+        """Send a ping on open streams, and forget streams that nobody came back for."""
         for stream in list(self._streams.values()):
             stream.ping()
             if (

@@ -1,7 +1,7 @@
-"""Connections from clients: uvicorn's reading of HTTP/1.1, and what it leaves to others to insist on.
+"""Client connections: uvicorn's HTTP/1.1 protocol, plus the checks that it leaves to others.
 
-A request has one Host and one length, comes within its time, and a client that sends half of one is not waited for. How
-many may be connected is bounded, and those who have not asked for anything yet are the first to go.
+A request has one Host and one length and arrives in time; we do not wait for a client that sends half of one. The
+number of connections is bounded, and those without a request are the first to be closed.
 """
 
 import asyncio
@@ -27,28 +27,28 @@ _MAX_HEADERS: Final = 100
 
 
 class Doorkeeper:
-    """Knows all connections, and which of them have been waited for long enough."""
+    """Knows all connections, and which of them have timed out."""
 
     def __init__(self, max_connections: int) -> None:
         self._max_connections = max_connections
         self._open: set[ClientConnection] = set()
         self._unasked: OrderedDict[ClientConnection, None] = OrderedDict()
-        """Those that have not sent a whole head yet, oldest first."""
+        """Connections that have not sent a complete head yet, oldest first."""
         self._idle: OrderedDict[ClientConnection, None] = OrderedDict()
-        """Those between two requests, the longest so first."""
+        """Connections between two requests, the longest idle first."""
         self._sweeping: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
         return len(self._open)
 
     def admit(self, connection: "ClientConnection") -> bool:
-        """False if there is no room, not even by showing out one who has not asked for anything."""
+        """Return False if there is no room, even after closing a connection without a request."""
         if len(self._open) >= self._max_connections:
             waiting = self._unasked or self._idle
             if not waiting:
                 return False
             oldest = next(iter(waiting))
-            self.forget(oldest)  # its end comes later, and there is room now
+            self.forget(oldest)  # it ends later, and there is room now
             oldest.drop()
         self._open.add(connection)
         self._unasked[connection] = None
@@ -78,11 +78,11 @@ class Doorkeeper:
 
     @property
     def is_answering(self) -> bool:
-        """Whether some answer has begun and is not with its client yet."""
+        """Whether a response has begun and is not fully sent."""
         return any(connection.is_answering for connection in self._open)
 
     def close_idle(self) -> None:
-        """Those between two requests; the others are closed after their answer."""
+        """Close connections between two requests. The others close after their response."""
         for connection in list(self._open):
             connection.shutdown()
 
@@ -92,7 +92,7 @@ class Doorkeeper:
 
 
 class _Corked:
-    """A transport that sends what is written in one turn of the loop in one piece: head, body and end of an answer."""
+    """A transport that sends everything written in one turn of the loop at once: head, body and end of a response."""
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
         self._transport, self._loop = transport, loop
@@ -126,11 +126,11 @@ class ClientConnection(HttpToolsProtocol):
         self.deadline = float("inf")
         self._body_deadline = float("inf")
         self._silent_bytes = 0
-        """Come since the last piece of a body, or since there is none."""
+        """Bytes received since the last piece of a body, or without any body."""
         self._is_in_head = True
         self._hangups: list[Hangup] = []
         self._unsent_bytes = 0
-        """When it was looked at last."""
+        """The unsent bytes at the last check."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(_Corked(transport, self.loop))  # type: ignore[arg-type]
@@ -153,7 +153,7 @@ class ClientConnection(HttpToolsProtocol):
         return bool(is_within or self.transport.get_write_buffer_size())
 
     def expire(self, now: float) -> None:
-        """Its time is over, unless it still takes what it was answered, however slowly."""
+        """Drop the connection, unless the client still reads its response, however slowly."""
         before, self._unsent_bytes = self._unsent_bytes, self.transport.get_write_buffer_size()
         if self._unsent_bytes and self._unsent_bytes != before:
             self.deadline = now + self.timeout_keep_alive
@@ -161,7 +161,7 @@ class ClientConnection(HttpToolsProtocol):
             self.drop()
 
     def drop(self) -> None:
-        """At once, and without a word: whoever is there has not kept to the rules, or is not there any more."""
+        """Close at once and silently: the client broke the rules, or is gone."""
         self.deadline = float("inf")
         self.transport.abort()
 
@@ -182,7 +182,10 @@ class ClientConnection(HttpToolsProtocol):
             self._refuse(431, b"the headers are too large")
 
     def _decline(self, rest: bytes) -> None:
-        """An offer of another protocol. The parser takes the body for that protocol, so it reads the head once more."""
+        """Decline an upgrade to another protocol.
+
+        The parser treats the body as that protocol, so it reads the head again.
+        """
         method = self.parser.get_method()
         kept = [b"%b: %b\r\n" % header for header in self.headers if header[0] != b"upgrade"]
         self.parser = HttpRequestParser(self)
@@ -195,8 +198,8 @@ class ClientConnection(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if not self._is_in_head:
-            return  # behind the body, where anyone on the way may have put it
-        name, value = name.lower(), value.strip(b" \t")  # llhttp leaves the space behind a value
+            return  # a trailer, where any intermediary may have put it
+        name, value = name.lower(), value.strip(b" \t")  # llhttp leaves the space after a value
         if name == b"expect" and value.lower() == b"100-continue":
             self.expect_100_continue = True
         self.headers.append((name, value))
@@ -227,7 +230,7 @@ class ClientConnection(HttpToolsProtocol):
         super().on_headers_complete()
 
     def _head_bytes(self) -> int:
-        """Without the beginning of the body, which may have come with it."""
+        """Return the size of the head without the beginning of the body, which may have come with it."""
         return sum(len(name) + len(value) for name, value in self.headers) + len(self.url)
 
     def _version(self) -> str:
@@ -243,37 +246,37 @@ class ClientConnection(HttpToolsProtocol):
         self.deadline = float("inf")
         self._is_in_head, self._silent_bytes = True, 0
         if not self.pipeline:
-            # The end of a large body leaves it paused, and a client that hangs up then would not be noticed.
+            # The end of a large body leaves it paused, and then we would not notice a client that hangs up.
             self.flow.resume_reading()
         super().on_message_complete()
         self._wait_if_idle()
 
     def on_response_complete(self) -> None:
-        del self._hangups[:1]  # answers come in the order of their requests
+        del self._hangups[:1]  # responses come in the order of their requests
         super().on_response_complete()
         self._wait_if_idle()
 
     def _wait_if_idle(self) -> None:
-        """All that was asked is answered: the next request has its time to come."""
+        """Start the timeout for the next request, if everything is answered."""
         if self.transport.is_closing() or not self.cycle.response_complete:
             return
         self._doorkeeper.note_waiting(self)
         if self.deadline == float("inf"):
-            # Besides uvicorn's own timer, which bytes that begin no request put off for ever.
+            # Besides uvicorn's own timer, which bytes that begin no request postpone forever.
             self.deadline = self.loop.time() + self.timeout_keep_alive
 
     def send_400_response(self, msg: str) -> None:
         self._refuse(400, b"this is not a request we understand")
 
     def _refuse(self, status: int, text: bytes) -> None:
-        """Where there is no request yet that could be answered."""
+        """Refuse, where there is no request yet that could be answered."""
         if self.transport.is_closing():
             return
         if self.cycle and self.cycle.response_started and not self.cycle.response_complete:
-            self.drop()  # in the middle of an answer, what we say would be taken for a part of it
+            self.drop()  # in the middle of a response, our text would be taken for part of it
             return
         head = b"content-type: text/plain\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(text)
         with suppress(OSError, RuntimeError):
             self.transport.write(STATUS_LINE[status] + head + text)
         self.transport.close()
-        self.deadline = self.loop.time() + _SWEEP_SECONDS  # should it not take even that
+        self.deadline = self.loop.time() + _SWEEP_SECONDS  # in case it does not read even that

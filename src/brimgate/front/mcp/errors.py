@@ -1,4 +1,4 @@
-"""Every error an HTTP client can get from us, and what it looks like on the wire: the one place that decides."""
+"""Every error that an HTTP client can get from us, and its form on the wire: the one place that decides."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -25,7 +25,7 @@ _STATUS: Final = {
 
 
 def status_of(code: int) -> int:
-    """The HTTP status of a modern answer that is this error; of all others it is 200."""
+    """Return the HTTP status of a modern answer with this error; 200 for all others."""
     return _STATUS.get(code, 200)
 
 
@@ -52,23 +52,26 @@ class HttpError(Exception):
 
 
 def from_refused(refused: ProtocolRefusal, key: bytes) -> HttpError:
-    """A modern request that contradicts itself."""
+    """Return the error for a modern request that contradicts itself."""
     return HttpError(status_of(refused.code), refused.text, code=refused.code, key=key, data=refused.data)
 
 
 def no_session(key: bytes = b"") -> HttpError:
-    """The same for unknown, ended and foreign ones, so that nothing can be learnt by trying."""
+    """Return the same error for unknown, ended and foreign sessions, so that nobody can learn by trying."""
     return HttpError(404, SESSION_NOT_FOUND, key=key)
 
 
 def not_modern(key: bytes) -> HttpError:
-    """What makes a client of the newer era fall back to the handshake."""
+    """Return the error that makes a client of the newer era fall back to the handshake."""
     text = "this server speaks an older version of the protocol: begin with initialize"
     return HttpError(404, text, code=rpc.METHOD_NOT_FOUND, key=key)
 
 
 def upstream_down(error: UpstreamError | str, key: bytes, *, is_greeting: bool) -> HttpError:
-    """At the handshake 503: an error with 200 would read as a server of the older era."""
+    """Return the error for a failed upstream.
+
+    At the handshake it is 503: with 200 it would look like an older server.
+    """
     return HttpError(503 if is_greeting else 502, str(error), code=rpc.UPSTREAM_GONE, key=key)
 
 

@@ -1,4 +1,4 @@
-"""What goes to a client on one response, event by event; what a cut connection lost can be asked for again."""
+"""The events of one response to a client. What a cut connection lost can be requested again."""
 
 import asyncio
 from typing import TYPE_CHECKING, Final
@@ -12,28 +12,31 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MAX_BACKLOG_BYTES: Final = 4 << 20
-"""What may wait for a client that does not read, before whoever sends is told to wait."""
+"""What may wait for a client that does not read, before the sender must wait."""
 KEPT_BYTES: Final = 1 << 20
 KEPT_EVENTS: Final = 1_000
 PING: Final = b": ping\n\n"
 
 
 class EventStream:
-    """Events in their order, each with an id. One response at a time carries them; another may go on where it ended."""
+    """Events in order, each with an id.
+
+    One response at a time carries them; a later one may continue where it ended.
+    """
 
     def __init__(self, number: int, *, preface: bytes = b"", waits_for: int = 0) -> None:
-        """`preface`: an event that goes before all others."""
+        """Create a stream. `preface` is an event that precedes all others."""
         self.number = number
         self.waits_for = waits_for
-        """How many answers it is there for; 0 for a stream without an end."""
+        """The number of answers it waits for; 0 for a stream without an end."""
         self.is_done = False
         self.answers: list[Line] = []
         self.is_stopgap = False
-        """Its answer stands for one that never came."""
+        """Its answer replaces one that never came."""
         self._events: list[tuple[int, Line]] = []
         self._last = 0
         self._sent = 0
-        """The last that was handed to a connection."""
+        """The last event that was given to a connection."""
         self._bytes = 0
         self._unsent_bytes = 0
         self._waiting: list[asyncio.Future[None]] = []
@@ -76,7 +79,7 @@ class EventStream:
         self.wake()
 
     def ping(self) -> None:
-        """Say something, so that nobody between takes the connection for dead."""
+        """Send a ping, so that no intermediary takes the connection for dead."""
         self._ping_is_due = self.has_reader
         self.wake()
 
@@ -90,13 +93,13 @@ class EventStream:
                 waiting.set_result(None)
 
     def _trim(self) -> None:
-        """Forget the oldest, those that were sent first of all; never the newest."""
+        """Forget the oldest events, preferably sent ones; never the newest."""
         while len(self._events) > 1 and (
             len(self._events) > KEPT_EVENTS
             or self._bytes > (KEPT_BYTES if self.is_sent else MAX_BACKLOG_BYTES)
         ):
             if self.has_reader and self._events[0][0] > self._sent:
-                return  # it is being waited for
+                return  # a reader waits for it
             number, line = self._events.pop(0)
             self._bytes -= len(line)
             if number > self._sent:
@@ -113,11 +116,11 @@ class EventStream:
         return write_event(line, b"%d-%d" % (self.number, number)) if number else self._preface
 
     def document(self, *, is_batch: bool) -> Line:
-        """The answers as one JSON document."""
+        """Return the answers as one JSON document."""
         return b"[" + b",".join(self.answers) + b"]" if is_batch else self.answers[0]
 
     async def whole(self, exchange: HttpExchange) -> bool:
-        """Wait for all answers; False if the client has gone before, or there will be none."""
+        """Wait for all answers. Return False if the client has gone first, or there will be none."""
         exchange.hangup.then(self.wake)
         while not self.is_done and not exchange.hangup.is_over:
             await self._wait()
@@ -125,7 +128,7 @@ class EventStream:
         return not exchange.hangup.is_over and self.waits_for <= 0
 
     async def settle(self, seconds: float) -> None:
-        """Until it is done or has more to send than its preface, or the time is over."""
+        """Wait until it is done or has more to send than its preface, or for `seconds`."""
         if self.is_done or self._last:
             return
         timer = asyncio.get_running_loop().call_later(seconds, self.wake)
@@ -141,12 +144,12 @@ class EventStream:
             self._waiting.remove(waiting)
 
     async def carry(self, exchange: HttpExchange, headers: list[Header], after: int | None = None) -> bool:
-        """Send everything, from behind the event `after`, until it is done or the client has gone.
+        """Send everything after the event `after`, until it is done or the client has gone.
 
-        Whether all of it was sent. A response that is asked for later takes over.
+        Return whether all of it was sent. A later response takes over.
         """
         me = self._reader = object()
-        self.wake()  # whoever carried it before sees that this is over
+        self.wake()  # the previous carrier sees that it was replaced
         if after is not None:
             self._sent = min(after, self._last)
         exchange.hangup.then(self.wake)
@@ -179,12 +182,12 @@ class EventStream:
             self._relieve()
 
     def _relieve(self) -> None:
-        """Nobody is made to wait for a client that is not there: what it misses is kept or forgotten."""
+        """Release the sender if the client is gone or has caught up: what the client misses is kept or forgotten."""
         if self._is_pressed and (not self.has_reader or self._unsent_bytes <= MAX_BACKLOG_BYTES):
             self._is_pressed = False
             self.on_pressure(False)
 
 
 def priming(number: int) -> bytes:
-    """An id before anything has happened: without one a client could not come back for the rest."""
+    """Return an event with an id before anything has happened: without one a client could not resume."""
     return b"id: %d-0\nretry: 1000\ndata: \n\n" % number

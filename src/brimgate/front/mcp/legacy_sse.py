@@ -57,7 +57,7 @@ class _Listening:
 
 class LegacySse:
     def __init__(self, converse: Converse, messages_path: str, on_use: Callable[[], None]) -> None:
-        """`on_use` is told of every client that comes this way."""
+        """Create the transport. `on_use` is called for every client that uses it."""
         self._converse, self._messages_path = converse, messages_path
         newer = messages_path.replace("/messages", "/mcp", 1).encode()
         self._deprecation = [_DEPRECATED, (b"link", b"<" + newer + b'>; rel="successor-version"')]
@@ -75,7 +75,7 @@ class LegacySse:
         return sum(client.pending for client in self._clients.values())
 
     async def sse(self, exchange: HttpExchange) -> None:
-        """`/sse`: GET listens; POST is a message, for clients that send it here."""
+        """Handle `/sse`: GET listens; POST is a message, for clients that send it here."""
         match exchange.method:
             case "GET":
                 await self._listen(exchange)
@@ -104,7 +104,7 @@ class LegacySse:
                 raise upstream_down(client.link.trouble, b"", is_greeting=True)
             await client.stream.carry(exchange, self._deprecation)
         finally:
-            # Nobody can come back to it: a new GET is a new session.
+            # Nobody can resume it: a new GET is a new session.
             del self._clients[client.id]
             await asyncio.shield(client.link.end(_GRACE_SECONDS))
 

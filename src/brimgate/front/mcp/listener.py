@@ -1,4 +1,4 @@
-"""The listening sockets, and the connections that come out of them."""
+"""The listening sockets and their connections."""
 
 import asyncio
 import logging
@@ -20,7 +20,7 @@ _BACKLOG = 2_048
 
 class Listening:
     def __init__(self, app: Callable[..., Any], *, max_connections: int) -> None:
-        # Its warnings are about requests we refuse ourselves, as many as anyone likes to send.
+        # uvicorn warns about requests that we refuse ourselves; anyone can send any number of them.
         logging.getLogger("uvicorn").addHandler(logging.NullHandler())
         logging.getLogger("uvicorn").propagate = False
         self._config = Config(
@@ -74,7 +74,7 @@ class Listening:
         self._doorkeeper.close_idle()
 
     async def close(self) -> None:
-        """All of it, whatever is still under way."""
+        """Close everything, whatever is still under way."""
         self._doorkeeper.drop_all()
         self._doorkeeper.stop()
         tasks = list(self._state.tasks)

@@ -1,4 +1,4 @@
-"""`/mcp` in front of a server that speaks HTTP itself: its answers as they come, but for what must be rewritten."""
+"""`/mcp` in front of a server that speaks HTTP itself: pass its answers on, and rewrite only what must be."""
 
 import asyncio
 from collections import OrderedDict
@@ -20,18 +20,18 @@ from brimgate.relay.protocol.versions import ProtocolRefusal, check_envelope, is
 from brimgate.relay.session import Session
 
 _MAX_SESSIONS: Final = 10_000
-"""That are remembered; one that was forgotten is looked up again."""
+"""How many sessions are remembered; a forgotten one is looked up again."""
 _GREETINGS: Final = ("initialize", "server/discover")
 _FORWARDED: Final = frozenset((b"accept", b"content-type", b"last-event-id", b"traceparent", b"tracestate"))
 _ANSWERED: Final = frozenset(
     (b"content-type", SESSION_ID, b"mcp-protocol-version", b"cache-control", b"retry-after", b"allow")
 )
-"""Headers of the server that a client gets to see."""
+"""Headers of the server that a client may see."""
 _PING: Final = b'{"jsonrpc":"2.0","id":"brimgate-session","method":"ping"}'
 
 
 class CalledServer(Protocol):
-    """The server, as it is called: what the operator wants it to be told is added there."""
+    """The server to call. The operator's own headers are added there."""
 
     async def call(self, method: bytes, headers: list[Header], body: bytes | None) -> UpstreamAnswer: ...
 
@@ -46,7 +46,7 @@ class Through:
         forwarded: Sequence[str],
         max_bytes: int,
     ) -> None:
-        """`forwarded`: headers of the client, besides those of MCP, that the server may see."""
+        """Create the handler. `forwarded` are client headers, besides those of MCP, that the server may see."""
         self._caller, self._new_session, self._note = caller, new_session, note
         self._forwarded = _FORWARDED | {name.lower().encode() for name in forwarded}
         shows_login = b"authorization" in self._forwarded
@@ -54,7 +54,7 @@ class Through:
         self._passing = Passing(note, shown, max_bytes=max_bytes)
         self._sessions: OrderedDict[tuple[str, bytes], Session] = OrderedDict()
         self._unproven: set[tuple[str, bytes]] = set()
-        """Sessions that were not opened through us; the server knows whether they are any."""
+        """Sessions that were not opened through us; only the server knows whether they exist."""
         self._catalogs: dict[str, Catalog] = {}
         self.pending = 0
         self._listening: set[asyncio.Task[Any]] = set()
@@ -64,7 +64,7 @@ class Through:
         return len(self._sessions)
 
     async def handle(self, exchange: HttpExchange) -> None:
-        """When the client hangs up, so do we: at any moment, also before the server has said a word."""
+        """Handle a request. When the client hangs up, so do we, even before the server has answered."""
         task = asyncio.current_task()
         if task is None:
             raise AssertionError("handlers run in tasks")
@@ -86,7 +86,7 @@ class Through:
             exchange.hangup.forget(cancel)
 
     def drain(self) -> None:
-        """Streams that wait for nothing in particular end."""
+        """End streams that wait for nothing in particular."""
         for task in list(self._listening):
             task.cancel()
 
@@ -123,7 +123,7 @@ class Through:
             try:
                 await self._passing.pass_on(exchange, answer, session, key, mine)
             finally:
-                answer.abort()  # if the client has gone in the middle of it; harmless after the end
+                answer.abort()  # if the client has gone in the middle of it; does nothing after the end
         except UpstreamError as error:
             session.fail(body, "")
             raise upstream_down(error, key, is_greeting=is_greeting) from None
@@ -131,7 +131,7 @@ class Through:
             self.pending -= counts
 
     async def _plain(self, exchange: HttpExchange, method: bytes) -> None:
-        """GET and DELETE: the server's to answer."""
+        """Handle GET and DELETE, which the server answers."""
         session = self._session(exchange)
         try:
             answer = await self._call(method, exchange, None)
@@ -154,7 +154,7 @@ class Through:
         return await self._caller.call(method, headers, body)
 
     async def _check_own(self, exchange: HttpExchange, message: Message) -> None:
-        """What we answer ourselves must be asked for as rightly as what the server answers."""
+        """Check a request that we answer ourselves as strictly as the server would."""
         if is_modern_header(exchange.header(b"mcp-protocol-version")) or rpc.is_modern(message.params):
             try:
                 check_envelope(message, exchange.headers)
@@ -179,7 +179,10 @@ class Through:
         return exchange.principal, exchange.header(SESSION_ID)
 
     def _session(self, exchange: HttpExchange) -> Session:
-        """That of the client, or one for this exchange alone: where there are no sessions, ids mean nothing beyond."""
+        """Return the client's session.
+
+        Without a session id, make one for this exchange alone: ids mean nothing beyond it.
+        """
         key = self._key(exchange)
         if not key[1]:
             return self._make(exchange.principal)

@@ -1,4 +1,4 @@
-"""The answers of a server that speaks HTTP itself: passed on as they come, but for what must be rewritten."""
+"""The answers of a server that speaks HTTP itself: pass them on, and rewrite only what must be."""
 
 from codecs import BOM_UTF8
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from brimgate.relay.session import Session
 from brimgate.wire.framing import TooLong
 
 _MAX_PAGE_BYTES: Final = 4_096
-"""Of what is no JSON-RPC message: pages of HTML say nothing to a model."""
+"""The most we pass of anything but a JSON-RPC message: HTML pages say nothing to a model."""
 
 
 class UpstreamAnswer(Protocol):
@@ -33,14 +33,14 @@ class UpstreamAnswer(Protocol):
 
 class Passing:
     def __init__(self, note: Callable[[Note], None], shown: frozenset[bytes], *, max_bytes: int) -> None:
-        """`shown`: headers of the server that a client gets to see."""
+        """Create it. `shown` are headers of the server that a client may see."""
         self._note, self._shown, self._max_bytes = note, shown, max_bytes
 
     async def pass_on(
         self, exchange: HttpExchange, answer: UpstreamAnswer, session: Session, key: bytes, mine: list[bytes]
     ) -> None:
         named = answer.header(b"content-type")
-        # One type and no second: clients would go by another than we do.
+        # Only one Content-Type: otherwise clients might use another one than we do.
         headers = [
             (name, value)
             for name, value in answer.headers
@@ -55,7 +55,7 @@ class Passing:
             await answer.read(self._max_bytes)
             await exchange.answer_json(_joined(mine))
         else:
-            # Whatever it is called: there are clients that do not look.
+            # Whatever its type: some clients do not look at it.
             body = await self._read(answer, key)
             whole = await self._rewritten(body, session) if body.strip() else body
             if whole is None and key and answer.status < 400:
@@ -104,17 +104,17 @@ class Passing:
         except UpstreamError as error:
             if can_resume or not key:
                 answer.abort()
-                return  # which cuts the connection: the client comes back for the rest, as it would without us
+                return  # which cuts the connection: the client resumes, as it would without us
             await self._break_off(exchange, answer, b"", key, str(error))
             return
         if rest := buffer.rest():
-            # Not whole, but some clients read it all the same.
+            # Incomplete, but some clients read it all the same.
             ended = rest + b"\n\n"
             written, has_id = await self._event(ended, session)
             can_resume = can_resume or (has_id and may_resume)
             rest = rest if written is ended else written
         if key and not can_resume and session.is_waiting_for(key):
-            # Without the rest: what we say would become the end of half an event.
+            # Without the rest: our message would become the end of half an event.
             await self._break_off(
                 exchange, answer, b"", key, "the upstream ended its answer without the result"
             )
@@ -136,11 +136,11 @@ class Passing:
         await exchange.end()
 
     async def _event(self, raw: bytes, session: Session) -> tuple[bytes, bool]:
-        # One of a million lines takes seconds.
+        # An event with a million lines takes seconds.
         event = await run_work(partial(read_event, raw), len(raw))
         if not event.data:
             return raw, bool(event.id)
-        # By whatever name: there are clients that do not look.
+        # Whatever its name: some clients do not look at it.
         data = await self._rewritten(event.data, session)
         if data is None:
             data = b" ".join(event.data[:_MAX_PAGE_BYTES].splitlines())
@@ -149,7 +149,7 @@ class Passing:
         return await run_work(partial(with_data, raw, data), len(raw)), bool(event.id)
 
     async def _rewritten(self, text: bytes, session: Session) -> bytes | None:
-        """The same object where nothing must change; None of what is large and no message."""
+        """Return the same object if nothing must change; None for large data that is not a message."""
         bare = text.removeprefix(BOM_UTF8)
         lines = await client_messages(session.from_upstream(bare), self._note)
         if lines and lines[0] is not bare:
@@ -158,7 +158,7 @@ class Passing:
 
 
 async def client_messages(actions: list[Action], note: Callable[[Note], None]) -> list[bytes]:
-    """The messages for the client, all work done; the log is told the rest."""
+    """Do all work and return the messages for the client. The rest goes to the log."""
     lines: list[bytes] = []
     for action in actions:
         if isinstance(action, ToClient):
@@ -171,13 +171,13 @@ async def client_messages(actions: list[Action], note: Callable[[Note], None]) -
 
 
 def _joined(answers: list[bytes]) -> bytes:
-    """One batch of several answers, each of which may be a batch."""
+    """Join several answers, each of which may be a batch, into one batch."""
     bare = [answer.strip() for answer in answers]
     return b"[" + b",".join(one[1:-1] if one[:1] == b"[" else one for one in bare) + b"]"
 
 
 def _is_message(text: bytes) -> bool:
-    """Not every JSON is: frameworks have errors of their own."""
+    """Return whether the JSON is a message: frameworks have errors of their own."""
     read = rpc.read_leniently(text) if isinstance(rpc.read(text), rpc.Garbage) else text
     found = rpc.read(read or b"")
     messages = [rpc.read(bytes(raw)) for raw in found] if isinstance(found, list) else [found]
@@ -189,7 +189,7 @@ def _is_message(text: bytes) -> bool:
 
 
 async def _beginning(answer: UpstreamAnswer) -> bytes:
-    """As much of a page as may tell what went wrong."""
+    """Read as much of a page as may tell what went wrong."""
     out = b""
     while len(out) < _MAX_PAGE_BYTES and (chunk := await answer.next()):
         out += chunk

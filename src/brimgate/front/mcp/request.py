@@ -1,4 +1,4 @@
-"""One HTTP request and its answer, as the handlers see them."""
+"""One HTTP request and its response, as the handlers see them."""
 
 import asyncio
 import re
@@ -17,7 +17,7 @@ from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
 
 HANGUP: Final = "brimgate.hangup"
-"""Where the connection leaves what is to be told when it has gone."""
+"""Where the connection puts the callback for its end."""
 JSON: Final = (b"content-type", b"application/json")
 _STREAM: Final = (
     (b"content-type", b"text/event-stream"),
@@ -66,22 +66,22 @@ class HttpExchange:
         self._first = dict(reversed(self.headers))
         self.hangup: Hangup = scope.get(HANGUP) or Hangup()
         self.more_headers: list[Header] = []
-        """Sent with whatever the answer will be."""
+        """Sent with every response."""
         given = self.header(b"x-request-id")
         self.request_id = given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8).encode()
         self.status = 0
-        """Of the answer, once it has begun."""
+        """The status of the response, once it has begun."""
 
     def header(self, name: bytes) -> bytes:
-        """The first of this name; empty if there is none."""
+        """Return the first header of this name; empty if there is none."""
         return self._first.get(name, b"")
 
     def accepts(self, kind: bytes) -> bool:
-        """Whether the client takes an answer of this media type."""
+        """Return whether the client accepts a response of this media type."""
         return _accepts(tuple(value for name, value in self.headers if name == b"accept"), kind)
 
     async def body(self) -> bytes:
-        """All of it, decoded if it is coded; Refusal if it is larger than may be."""
+        """Read and decode the whole body. Raise HttpError if it is too large."""
         length = self.header(b"content-length")
         if length.isdigit() and int(length) > self._max_body_bytes:
             raise self._too_large()
@@ -118,7 +118,7 @@ class HttpExchange:
             raise self._too_large() from None
 
     async def hand_to(self, app: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
-        """Let another application answer; what every answer of ours carries is added to its own."""
+        """Let another application answer, and add our own headers to its response."""
 
         async def send(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
@@ -155,13 +155,13 @@ class HttpExchange:
         await self.begin([*_STREAM, *headers], status)
 
     async def begin(self, headers: Iterable[Header], status: int) -> None:
-        """An answer whose length is not known yet."""
+        """Begin a response of unknown length."""
         self.status = status
         all_headers = [*headers, *self.more_headers, (b"x-request-id", self.request_id)]
         await self._send({"type": "http.response.start", "status": status, "headers": all_headers})
 
     async def write(self, data: bytes, *, is_last: bool = False) -> None:
-        """Comes back when the client has room for more, or has gone."""
+        """Write data. Return when the client has room for more, or has gone."""
         await self._send({"type": "http.response.body", "body": data, "more_body": not is_last})
 
     async def end(self) -> None:
@@ -183,7 +183,7 @@ _ROOM_SECONDS: Final = 30.0
 
 
 class Conversation(Protocol):
-    """A session with a server, that takes what the client says."""
+    """A session with a server that takes the client's messages."""
 
     trouble: str
     room: asyncio.Event
@@ -199,11 +199,11 @@ class Conversation(Protocol):
 
 
 Converse = Callable[[Callable[[ToClient], None], str], Conversation]
-"""Makes one, given who hears its answers and for whom (the principal) it is; Refusal if there is no room."""
+"""Creates one, given who receives its answers and the principal. Raises HttpError if there is no room."""
 
 
 class Timing(Protocol):
-    """What may change while we run."""
+    """Settings that may change while we run."""
 
     @property
     def session_idle_seconds(self) -> float: ...
@@ -214,7 +214,7 @@ class Timing(Protocol):
 
 
 async def wait_for_room(link: Conversation, exchange: HttpExchange, key: bytes) -> None:
-    """A server that does not read makes its client wait, and not us hold what it sends."""
+    """Make the client wait while the server does not read, instead of buffering what it sends."""
     if link.room.is_set() or exchange.hangup.is_over:
         return
     waiting = asyncio.ensure_future(link.room.wait())
@@ -232,7 +232,7 @@ def check_id(message: Message) -> None:
 
 
 def check_batch(message: object) -> None:
-    """Each message of a batch costs its time; all of them together are read before anybody else is heard."""
+    """Limit the size of a batch: all its messages are read before anybody else is served."""
     if isinstance(message, list) and len(cast("list[Any]", message)) > _MAX_BATCH:
         raise HttpError(400, f"a batch may hold {_MAX_BATCH:,} messages at most")
 

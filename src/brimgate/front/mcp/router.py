@@ -1,4 +1,4 @@
-"""The ASGI application: who may come in, where each path leads, and what becomes of errors."""
+"""The ASGI application: access checks, routing and error handling."""
 
 import asyncio
 import time
@@ -45,7 +45,7 @@ class Endpoint:
         if isinstance(message, Message):
             check_id(message)
         if (line := one_line(body)) is not body:
-            # A server on a pipe takes a line: what stood on one of its own in here would be another message to it.
+            # A server on a pipe takes one line per message: a line break in here would begin another message.
             body, message = line, rpc.read(line)
         if isinstance(message, Message) and (is_modern or rpc.is_modern(message.params)):
             await self.singles.post(exchange, message)
@@ -68,7 +68,7 @@ def not_allowed(methods: str) -> HttpError:
 Handler = Callable[[HttpExchange], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 Report = Callable[[str, dict[str, object], str], None]
-"""Who is told of requests and errors: event, fields, level."""
+"""Receives reports of requests and errors: event, fields, level."""
 
 _CORS_HEADERS: Final = (
     b"content-type, accept, authorization, last-event-id, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, "
@@ -87,7 +87,7 @@ class Router:
         max_body_bytes: int,
         mounted: "Mapping[str, Application] | None" = None,
     ) -> None:
-        """`mounted`: applications of their own, by the beginning of the paths that lead there."""
+        """Create the router. `mounted` has other applications, by the prefix of their paths."""
         self._mounted = mounted or {}
         self.origins = origins
         self.max_body_bytes = max_body_bytes
@@ -109,7 +109,7 @@ class Router:
         except asyncio.CancelledError:
             if not exchange.hangup.is_over:
                 raise
-        except Exception as error:  # noqa: BLE001  # one request must not cost the others theirs
+        except Exception as error:  # noqa: BLE001  # one request must not affect the others
             self._report(
                 "internal_error", self._fields(exchange, began) | {"error": repr(error)[:200]}, "error"
             )
@@ -119,7 +119,7 @@ class Router:
             self._report("request", self._fields(exchange, began), "debug")
 
     async def _handle(self, exchange: HttpExchange) -> None:
-        # The path as it was decoded, and nothing else: what two readers could read differently decides nothing.
+        # Only the decoded path counts: whatever two readers could read differently decides nothing.
         if not self.origins.allows_host(exchange.header(b"host")):
             raise HttpError(421, "this is not a name we answer to (server.allowed_hosts)")
         origin = exchange.header(b"origin")
@@ -155,7 +155,8 @@ class Router:
     async def _refuse(self, exchange: HttpExchange, refusal: HttpError) -> None:
         if not exchange.status and not exchange.hangup.is_over:
             await exchange.refuse(refusal)
-        # Where the answer has begun, coming back without its end cuts the connection: the client sees that it is not whole.
+        # If the response has begun, returning without its end cuts the connection: the client sees that it is
+        # incomplete.
 
     def _fields(self, exchange: HttpExchange, began: float) -> dict[str, object]:
         return {
@@ -168,14 +169,14 @@ class Router:
 
 
 def _asked_headers(exchange: HttpExchange) -> bytes:
-    """What a page may send: what we know of, and the parameters it repeats in headers."""
+    """Return the headers that a page may send: those that we know, and the parameters it repeats in headers."""
     asked = exchange.header(b"access-control-request-headers").lower()
     params = [name.strip() for name in asked.split(b",") if name.strip().startswith(b"mcp-param-")]
     return b", ".join([_CORS_HEADERS, *params])
 
 
 def only(method: str, handler: Handler) -> Handler:
-    """A handler that takes one method; HEAD is GET without its body."""
+    """Return a handler for one method; HEAD is GET without its body."""
 
     async def handle(exchange: HttpExchange) -> None:
         if exchange.method != method and (method, exchange.method) != ("GET", "HEAD"):

@@ -1,4 +1,4 @@
-"""Sessions of clients that shake hands (2024-11-05 to 2025-11-25), over Streamable HTTP, each with a server of its own."""
+"""Sessions of clients with a handshake (2024-11-05 to 2025-11-25) over Streamable HTTP, each with its own server."""
 
 import asyncio
 import time
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 SESSION_ID: Final = b"mcp-session-id"
 _HOLD_SECONDS: Final = 0.02
-"""An answer that comes within this goes out in one piece with the headers."""
+"""An answer that comes within this time is sent in one piece with the headers."""
 
 
 class HandshakeSessions:
-    """The endpoint: POST, GET and DELETE of clients that shake hands."""
+    """The endpoint for POST, GET and DELETE of clients that do the handshake."""
 
     def __init__(self, converse: Converse, timing: Callable[[], Timing]) -> None:
         self._converse, self._timing = converse, timing
@@ -44,7 +44,7 @@ class HandshakeSessions:
         return sum(session.pending for session in self._sessions.values())
 
     async def post(self, exchange: HttpExchange, body: bytes, message: "Message | list[msgspec.Raw]") -> None:
-        """`body`: on one line."""
+        """Handle a POST. `body` is on one line."""
         if isinstance(message, Message) and _greets(message) and not exchange.header(SESSION_ID):
             await self._initialize(exchange, body, message)
             return
@@ -69,7 +69,7 @@ class HandshakeSessions:
         await self._respond(exchange, session, stream, requests[0].key, streams=streams, is_batch=is_batch)
 
     def _streams(self, exchange: HttpExchange) -> bool:
-        """Whether the answer goes out as a stream of events."""
+        """Return whether the answer is sent as an event stream."""
         takes_json = exchange.accepts(b"application/json")
         if self._timing().json_response and takes_json:
             return False
@@ -89,7 +89,7 @@ class HandshakeSessions:
         streams: bool,
         is_batch: bool,
     ) -> None:
-        """`key`: for the error that is the answer of a session which ends before."""
+        """Send the answer. `key` is for the error if the session ends first."""
         session.begin_response()
         is_whole = False
         headers: list[Header] = [(SESSION_ID, session.id)]
@@ -173,7 +173,7 @@ class HandshakeSessions:
         await exchange.answer(200)
 
     def find(self, exchange: HttpExchange, key: bytes = b"") -> HttpSession:
-        """`key`: of the request that asks, for the error it may get."""
+        """Find the session. `key` is the id of the request, for a possible error."""
         given = exchange.header(SESSION_ID)
         if not given:
             raise HttpError(400, "the header Mcp-Session-Id is missing: begin with initialize", key=key)
@@ -187,7 +187,7 @@ class HandshakeSessions:
             self.end_later(session.end(grace_seconds))
 
     def end_later(self, ending: Coroutine[Any, Any, None]) -> None:
-        """Nobody waits for it, but for our own end."""
+        """End a session in the background. Only our own shutdown waits for it."""
         task = asyncio.get_running_loop().create_task(ending)
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
@@ -201,7 +201,7 @@ class HandshakeSessions:
                 session.refresh(now, timing)
 
     def drain(self) -> None:
-        """No new sessions; streams that wait for nothing in particular end."""
+        """Accept no new sessions, and end streams that wait for nothing in particular."""
         self.is_draining = True
         for session in self._sessions.values():
             session.standalone.finish()
@@ -218,5 +218,5 @@ def _greets(message: Message) -> bool:
 
 
 def _text(raw: msgspec.Raw) -> str:
-    """What a JSON string says; empty if it is none."""
+    """Return the text of a JSON string; empty if it is not a string."""
     return rpc.text_of(bytes(raw)).decode("utf-8", "replace") if bytes(raw)[:1] == b'"' else ""

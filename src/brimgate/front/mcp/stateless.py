@@ -1,4 +1,4 @@
-"""Single exchanges of clients since 2026-07-28: every POST stands for itself, and many share one server."""
+"""Single exchanges of clients since 2026-07-28: every POST is independent, and many share one server."""
 
 import asyncio
 from collections import deque
@@ -25,22 +25,22 @@ from brimgate.relay.protocol.versions import (
 )
 
 _QUIET_SECONDS: Final = 5.0
-"""A call that takes longer is answered by a stream, which can say meanwhile that it is alive."""
+"""A call that takes longer is answered by a stream, which can send pings meanwhile."""
 _PING_SECONDS: Final = 15.0
 _GREETINGS: Final = ("server/discover",)
 
 
 class Replies:
-    """What comes back for one exchange."""
+    """The messages that come back for one exchange."""
 
     def __init__(self, *, only_last: bool = False) -> None:
-        """`only_last`: the answer alone is wanted, and nothing that comes before it."""
+        """Create it. If `only_last`, keep the answer alone, and nothing that precedes it."""
         self._only_last = only_last
         self.lines: deque[Line] = deque()
         self.is_done = False
         self.is_stopgap = False
         self.is_overrun = False
-        """A client that does not keep up with a server it shares cannot make it wait: it is cut off."""
+        """A client that does not keep up cannot make a shared server wait: it is cut off."""
         self._bytes = 0
         self._wake: asyncio.Future[None] | None = None
 
@@ -59,7 +59,7 @@ class Replies:
             self._wake.set_result(None)
 
     async def wait(self, seconds: float) -> None:
-        """Until something comes, or somebody wakes us, or the time is over."""
+        """Wait until something comes, or somebody wakes us, or for `seconds`."""
         loop = asyncio.get_running_loop()
         self._wake = loop.create_future()
         timer = loop.call_later(seconds, self.wake)
@@ -88,7 +88,7 @@ class Shared(Protocol):
 
 
 Share = Callable[[str, bool], Awaitable[Shared | None]]
-"""The server for a principal, the second one if the call asks for logs. None: it speaks the older era only."""
+"""Returns the server for a principal, the second one if the call asks for logs. None: it speaks only the older era."""
 
 
 class StatelessExchanges:
@@ -138,7 +138,10 @@ class StatelessExchanges:
         await self._exchange(exchange, message, shared, streams=streams)
 
     async def _acknowledge(self, exchange: HttpExchange, message: Message) -> None:
-        """There is nothing a client could notify of over HTTP: it calls off a request by hanging up."""
+        """Acknowledge a notification.
+
+        Over HTTP a client has nothing to notify of: it cancels a request by hanging up.
+        """
         if not message.method:
             raise HttpError(400, "send one request or notification", key=message.key)
         version = exchange.header(b"mcp-protocol-version").decode("latin-1")
@@ -194,7 +197,7 @@ class StatelessExchanges:
                 await replies.wait(_PING_SECONDS)
                 if not replies.lines and not replies.is_done:
                     await exchange.write(PING)
-        if not hangup.is_over and not replies.is_overrun:  # else coming back cuts the connection
+        if not hangup.is_over and not replies.is_overrun:  # else returning cuts the connection
             await exchange.end()
 
     async def _answer_at_once(self, exchange: HttpExchange, replies: Replies, message: Message) -> None:
@@ -205,14 +208,14 @@ class StatelessExchanges:
         await exchange.answer_json(line, status=status_of(error.code) if error else 200)
 
     def drain(self) -> None:
-        """Streams that wait for nothing in particular end."""
+        """End streams that wait for nothing in particular."""
         for replies in list(self._listening):
             replies.is_done = True
             replies.wake()
 
 
 def _error(line: Line) -> RpcError | None:
-    """What an answer says that is an error: such answers are short."""
+    """Return the error in an answer, if it is one: such answers are short."""
     message = rpc.read(line) if len(line) < 1_000_000 and b'"error"' in line else None
     return (
         rpc.read_error(bytes(message.error)) if isinstance(message, Message) and message.has_error else None

@@ -1,1 +1,1 @@
-"""REST answers within their budget: JSON in, bounded JSON out, and what was held back one request away."""
+"""Keep REST answers within their budget: JSON in, bounded JSON out, and the rest one request away."""

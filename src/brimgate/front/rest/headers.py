@@ -1,4 +1,4 @@
-"""Headers of requests and answers as ASGI has them: pairs of bytes."""
+"""Headers of requests and responses in the form of ASGI: pairs of bytes. Also media types and character sets."""
 
 import codecs
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ _OF_THE_BODY: Final = frozenset(
         b"trailer",
     )
 )
-"""What no longer holds for another body."""
+"""Headers that are no longer true of another body."""
 _CREDENTIALS: Final = (b"authorization", b"cookie", b"x-api-key")
 
 
@@ -37,7 +37,7 @@ def header(headers: Iterable[Header], name: bytes) -> bytes | None:
 
 
 def for_the_application(headers: Iterable[Header]) -> list[Header]:
-    """A request whose answer we can read: in encodings we know, and not as several ranges in one body."""
+    """Change request headers so that we can read the response: known encodings, and no several ranges in one body."""
     out: list[Header] = []
     for key, value in headers:
         lowered = key.lower()
@@ -63,7 +63,7 @@ def same_body(headers: Iterable[Header], size: int) -> list[Header]:
 
 
 def other_body(headers: Iterable[Header], size: int) -> list[Header]:
-    """For a JSON body of ours in the place of the application's."""
+    """Return headers for our JSON body in place of the application's."""
     kept = [(key, value) for key, value in headers if not _is_gone(key, _FRAMING | _OF_THE_BODY)]
     return [
         *kept,
@@ -79,7 +79,7 @@ def _is_gone(key: bytes, gone: frozenset[bytes]) -> bool:
 
 
 def without_body(headers: Iterable[Header]) -> list[Header]:
-    """Of an answer to HEAD: what would be true of either body."""
+    """Return headers for a response to HEAD that are true of either body."""
     gone = _FRAMING | _OF_THE_BODY - {b"content-type", b"cache-control"}
     return [(key, value) for key, value in headers if key.lower() not in gone]
 
@@ -90,7 +90,7 @@ def missing_header(missing: tuple[str, ...]) -> list[Header]:
 
 
 def credentials_digest(scope: Any) -> str:
-    """Whose an answer is: whoever shows the same credentials. Only their digest is kept."""
+    """Return the principal: whoever sends the same credentials. Only their digest is kept."""
     digest = sha256()
     for name in _CREDENTIALS:
         for key, value in scope.get("headers", ()):
@@ -125,13 +125,13 @@ _BODILESS: Final = frozenset((204, 205, 304))
 class Media:
     is_protectable: bool
     is_text: bool = False
-    """Text whatever it looks like."""
+    """Text, whatever it looks like."""
     is_named: bool = True
     charset: str = ""
 
 
 def media_of(content_type: bytes | None) -> Media:
-    """What a Content-Type says. Without one the body must tell."""
+    """Parse a Content-Type. Without one the body must tell."""
     if not content_type or not content_type.strip():
         return Media(is_protectable=True, is_named=False)
     name, *parameters = content_type.decode("latin-1").split(";")
@@ -154,9 +154,9 @@ def _pair(parameter: str) -> tuple[str, str]:
 
 
 def as_utf8(data: bytes, media: Media) -> tuple[bytes, bool]:
-    """The text of a body, and whether it may be read as JSON.
+    """Return the text of a body, and whether it may be read as JSON.
 
-    Bytes that are not what they claim are taken one by one as Latin-1: so each is still there to be read back.
+    Bytes that are not in their declared encoding are decoded as Latin-1: so each can still be read back.
     """
     if media.charset not in ("", "utf-8", "utf8", "us-ascii"):
         try:

@@ -1,4 +1,4 @@
-"""The ASGI side: what comes from an application goes through its rule, and cursors are answered without it."""
+"""The ASGI middleware: apply the rule to an application's answer, and answer cursors without it."""
 
 import logging
 import time
@@ -51,7 +51,7 @@ _log: Final = logging.getLogger("brimgate.rest")
 class Decision:
     path: str
     kind: str
-    """untouched, minified, page, preview, part, chunk, fields, whole, openapi, or the code of an error of ours."""
+    """untouched, minified, page, preview, part, chunk, fields, whole, openapi, or the code of one of our errors."""
     status: int
     original_tokens: int
     estimated_tokens: int
@@ -84,11 +84,11 @@ def tell(report: Report, decision: Decision) -> None:
 
 MAX_BYTES: Final = 64 << 20
 LIVE_LIST: Final = "brimgate.filling"
-"""Where an application puts the list that its answer is only the beginning of, before it sends the body."""
+"""Where an application puts a live list before it sends the body, which is only its beginning."""
 _DECIDED: Final = "brimgate.decided"
 _UPSTREAM: Final = "rest"
 _MOST_SQUEEZED: Final = 32
-"""Times that JSON or text is larger than its gzip, as a rule at most."""
+"""How many times larger than its gzip JSON or text usually is, at most."""
 _MAX_ENDPOINT_CHARS: Final = 500
 _T = TypeVar("_T")
 
@@ -96,7 +96,10 @@ Resolve = Callable[[str], ToolRule]
 
 
 class ProtectedApp:
-    """An ASGI application whose answers stay within their budget. Of several around one request, the outermost decides."""
+    """An ASGI application whose answers stay within their budget.
+
+    Of several around one request, the outermost decides.
+    """
 
     def __init__(
         self,
@@ -113,7 +116,7 @@ class ProtectedApp:
     ) -> None:
         self.app = app
         self.rules = rules
-        """May be exchanged at any time; requests under way keep what they began with."""
+        """May be replaced at any time; requests under way keep what they began with."""
         self.protection = protection
         self.details = dict(details or {})
         self._names = names or ParameterNames()
@@ -143,12 +146,12 @@ class ProtectedApp:
             await self._protect(call, scope, receive, send)
 
     def _call(self, scope: Scope, rule: ToolRule) -> RestCall | None:
-        """None for a request that is not among those that are protected."""
+        """Return what is known of a request, or None if it is not protected."""
         path: str = scope["path"]
         if not rule.enabled or not rule.rollout_percent:
             return None
         query = split_query(scope.get("query_string", b""), self._names)
-        # A cursor was given out by us: whoever has one is among the protected.
+        # We issued the cursor, so its caller is protected.
         if not query.has_cursor and not rule.protects(path, urlencode(query.others).encode()):
             return None
         asked = read_query(query, self._names, rule.policy.max_page_size)
@@ -191,7 +194,7 @@ class ProtectedApp:
         except Exception:
             if not answering.is_stopped:
                 raise
-            # It was told to stop, and has.
+            # It was told to stop, and did.
         if answering.is_stopped:
             self._note(scope, TOO_LARGE)
 
@@ -242,7 +245,7 @@ class ProtectedApp:
             headers = same_body(answer.headers, len(body)) + told
         else:
             headers = other_body(answer.headers, len(body)) + told
-            status = 200 if status == 206 else status  # no longer the range that was asked for
+            status = 200 if status == 206 else status  # no longer the requested range
         self._tell(call.path, status, shaped, original, len(answer.raw))
         await send_response(send, status, headers, body)
 
@@ -290,9 +293,9 @@ def _bounded(
 
 
 def _endpoint(scope: Scope) -> str:
-    """Where the client finds this path; some servers put what the application is mounted under into the path."""
+    """Return the path as the client sees it; some servers include the application's mount point in the path."""
     root: str = scope.get("root_path", "").rstrip("/")
     path: str = scope["path"]
     full = path if not root or path.startswith(root + "/") or path == root else root + path
-    # The empty reference is this very path; one so long is not repeated.
+    # The empty reference is this very path; such a long one is not repeated.
     return quote(full, safe="/:@!$&'()*+,;=~-._") if len(full) <= _MAX_ENDPOINT_CHARS else ""

@@ -1,4 +1,4 @@
-"""What a caller asks of us in the query string. Anything wrong is refused before the application runs."""
+"""Read our parameters from the query string. Anything wrong is refused before the application runs."""
 
 import json
 import re
@@ -26,7 +26,7 @@ class RestQuery:
 
 @dataclass(frozen=True, slots=True)
 class QueryString:
-    """A query string taken apart: what is ours, by name, and what is not. Nothing is judged yet."""
+    """A parsed query string: our parameters, by name, and the others. Nothing is checked yet."""
 
     ours: dict[str, list[str]]
     others: tuple[tuple[str, str], ...]
@@ -39,7 +39,7 @@ def split_query(query: bytes, names: ParameterNames) -> QueryString:
         name: [value for key, value in pairs if key == name] for name in astuple(names)
     }
     has_cursor = any(given[names.cursor])
-    # Without a cursor a path is the application's own.
+    # Without a cursor, `path` is the application's own parameter.
     ours = set(given) if has_cursor else set(given) - {names.path}
     others = tuple((key, value) for key, value in pairs if key not in ours)
     return QueryString(given, others, has_cursor)
@@ -122,7 +122,10 @@ def is_openapi(source: Document) -> bool:
 def with_parameters(
     data: bytes, names: ParameterNames, max_limit: Callable[[str], int | None]
 ) -> bytes | None:
-    """The document with our parameters; None where nothing is to be added. `max_limit`: None where a path has none."""
+    """Add our parameters to an OpenAPI document.
+
+    Return None if there is nothing to add. `max_limit` is None for a path without one.
+    """
     document = _mapping(json.loads(data))
     changed = False
     for path, item in _mapping(document["paths"]).items():
@@ -148,7 +151,7 @@ def _listed(holder: dict[str, Any]) -> list[Any]:
 
 
 def _known(document: dict[str, Any], holder: dict[str, Any]) -> set[str]:
-    """Names of query parameters that are there already, also those that stand elsewhere in the document."""
+    """Return the names of existing query parameters, including referenced ones."""
     parameters = [_resolved(document, _mapping(entry)) for entry in _listed(holder)]
     return {str(found.get("name")) for found in parameters if found.get("in") == "query"}
 

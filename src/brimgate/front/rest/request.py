@@ -1,4 +1,4 @@
-"""One request's answer, brought within its budget: where the pure shapes meet what is held."""
+"""Bring the answer to one request within its budget: where the pure shapes meet held answers."""
 
 import logging
 from collections.abc import Callable
@@ -51,7 +51,7 @@ class RestCall:
     def bound(
         self, data: bytes, live_list: LiveList | None, *, is_error: bool, is_text: bool
     ) -> tuple[Shaped, int]:
-        """What goes out for a body, and how many tokens the body has."""
+        """Return what is sent for a body, and how many tokens the body has."""
         policy = rest_policy(self.rule.policy, is_error=is_error)
         held = replace(self.protection, policy=policy).hold(data, self.binding, self.now, live_list)
         repeatable = self.is_safe and not is_error and not self.asked.others
@@ -60,7 +60,7 @@ class RestCall:
             frame = replace(frame, source=held.source.as_text)
         request = Query() if is_error else self.asked.request
         shaped = self._shaped(frame, request, is_error=is_error)
-        # Lines are cheap to find: no reason to weigh all of the text as exactly as for its chunks.
+        # Lines are cheap to find: no need to count the whole text as exactly as for its chunks.
         tokens = policy.estimator.table(data) if request.lines else frame.source.tokens(policy.estimator)
         return shaped, tokens
 
@@ -71,12 +71,12 @@ class RestCall:
             except ClientError:
                 if self.is_safe:
                     raise
-                # What it asked for has been done: a wish about the answer that cannot be met does not undo it.
+                # The request was carried out: a query about the answer that cannot be met does not undo it.
                 request = Query()
                 shaped = shape(frame, request)
         except ClientError:
             raise
-        except Exception:  # noqa: BLE001  # whatever we got wrong, the answer stays bounded and within reach
+        except Exception:  # noqa: BLE001  # whatever we got wrong, the answer stays bounded and readable
             _log.warning("an answer of %r is sent as plain text", self.path, exc_info=True)
             return last_resort(frame)
         if shaped is not None:
@@ -86,7 +86,7 @@ class RestCall:
         return Shaped(data, UNTOUCHED, tokens, budget_of(frame, request))
 
     def _openapi(self, frame: RestFrame) -> Shaped | None:
-        """Only where such a document is looked for: anything could say of itself that it is one."""
+        """Add our parameters to an OpenAPI document, only at its usual paths: any answer could claim to be one."""
         is_looked_for = self.is_safe and self.path.rpartition("/")[2] in _OPENAPI_NAMES
         if not is_looked_for or not is_openapi(frame.source):
             return None
@@ -122,7 +122,10 @@ class RestCall:
         return self.protection.live_list(self.asked.cursor, self.binding, self.now)
 
     def items_needed(self, live_list: LiveList) -> int:
-        """How many items of a list that goes on upstream an answer needs: one more than it shows tells that it goes on."""
+        """Return how many items of a live list an answer needs.
+
+        One more than it shows tells that the list continues.
+        """
         request, limit = self.asked.request, self.asked.request.limit
         if not self.asked.cursor:
             wants_all = not self.rule.policy.pagination or (ALL in request.fields and not limit)

@@ -1,4 +1,4 @@
-"""The answer of an application on its way out: collected where it is ours to bound, passed on at once where it is not."""
+"""An application's answer on its way out: collected if we must bound it, passed on at once if not."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, NamedTuple
@@ -48,7 +48,7 @@ def failure_of(error: BrimgateError) -> Failure:
 
 
 def _upstream_failure(error: Any) -> Failure:
-    """An upstream that failed tells what it can by attributes; all are optional."""
+    """Describe an upstream's failure by its attributes; all are optional."""
     status, kind = getattr(error, "status", None), getattr(error, "kind", None)
     is_error = isinstance(status, int) and 400 <= status <= 599
     return Failure(
@@ -60,7 +60,7 @@ def _upstream_failure(error: Any) -> Failure:
 
 
 def _waiting(told: object) -> str:
-    """Seconds, or a date as the upstream wrote it."""
+    """Return seconds, or a date as the upstream wrote it."""
     if isinstance(told, int | float):
         return f"{told:.0f}"
     if isinstance(told, str) and told.isascii() and told.isprintable() and len(told) < 60:
@@ -70,7 +70,7 @@ def _waiting(told: object) -> str:
 
 _ASIDE: Final = ("http.response.push", "http.response.early_hint", "http.response.debug")
 BYPASSES: Final = ("http.response.pathsend", "http.response.zerocopysend", "http.response.trailers")
-"""Ways to send that would go past us; an application that is not offered them uses plain bodies."""
+"""Ways to send that would bypass us; an application that is not offered them uses plain bodies."""
 
 
 class AppAnswer(NamedTuple):
@@ -78,15 +78,15 @@ class AppAnswer(NamedTuple):
     headers: list[Header]
     media: Media
     raw: bytes
-    """As it came, encoded or not."""
+    """The body as it came, encoded or not."""
 
 
 class Stopped(OSError):
-    """Raised into an application that sends more than is taken, as a server does when the client has gone."""
+    """Raised into an application that sends too much, as a server does when the client has gone."""
 
 
 class Answering:
-    """Stands in for `send` and `receive` of one request."""
+    """Replaces `send` and `receive` of one request."""
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class Answering:
             await self._stop()
 
     async def _collect(self, message: Message) -> None:
-        if self._held is None:  # before the start or after the end: the server says what it says to that
+        if self._held is None:  # before the start or after the end: the server handles that
             await self._send(message)
             return
         self._body += message.get("body", b"")
@@ -157,7 +157,7 @@ class Answering:
 
 
 class Completing:
-    """For an answer that goes out as it is, but is only the beginning of one: told when its body comes."""
+    """For an unchanged answer that is only the beginning of a live list: completes it when its body comes."""
 
     def __init__(self, send: Send, complete: Callable[[], Awaitable[bytes | Failure | None]]) -> None:
         self._send = send

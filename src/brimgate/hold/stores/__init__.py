@@ -1,1 +1,1 @@
-"""Where held answers wait for their readers. One contract, one test suite for every store."""
+"""Stores for held answers. One contract, one test suite for every store."""

@@ -1,8 +1,8 @@
-"""What every store promises.
+"""The contract of every store.
 
 - Everything is keyed by the principal: nobody can name another's snapshot.
-- A snapshot lives until it expires or is evicted; then it is gone, and looking it up gives None.
-- The bounds hold after every call: what was used longest ago goes first.
+- A snapshot lives until it expires or is evicted; then looking it up returns None.
+- The bounds hold after every call: the least recently used goes first.
 - The clock is an argument.
 """
 
@@ -28,21 +28,21 @@ class SnapshotStore(Protocol):
     def put(
         self, principal: str, snapshot: bytes, source: Document, expires_minute: int, now_minute: int
     ) -> bool:
-        """Hold an answer; False if it is larger than a principal may hold."""
+        """Hold an answer. Return False if it is larger than a principal may hold."""
         ...
 
     def grow(self, principal: str, snapshot: bytes, source: Document) -> None:
-        """More of a held answer has come: what was there before stands where it stood."""
+        """Replace a held answer with one that has more at its end. What was there before stays in place."""
         ...
 
     def get(self, principal: str, snapshot: bytes, now_minute: int) -> Document | None: ...
 
     def put_view(self, principal: str, snapshot: bytes, key: bytes, view: bytes) -> None:
-        """Keep the definition of a derived view beside its snapshot; it goes when the snapshot goes."""
+        """Keep the definition of a derived view beside its snapshot. It is removed with the snapshot."""
         ...
 
     def get_view(self, principal: str, snapshot: bytes, key: bytes) -> bytes | None: ...
 
     def sweep(self, now_minute: int) -> int:
-        """Drop what has expired; returns how many snapshots that were."""
+        """Drop expired snapshots and return how many there were."""
         ...

@@ -1,8 +1,8 @@
-"""Snapshots in files, so that `brimgate read` goes on where another process stopped.
+"""Snapshots in files, so that `brimgate read` can continue where another process stopped.
 
-One folder a principal (named by a hash), one file a snapshot, its views beside it. The expiry stands in the file's
-name and the last use is its modification time, so nothing has to be read to sweep. Every file is put in place by
-a rename; whatever another process removes in between is simply gone.
+One folder per principal (named by a hash), one file per snapshot, its views beside it. The expiry is in the file's
+name and the last use is its modification time, so a sweep reads no file. Every file is put in place by a rename. A
+file that another process removes in between is simply gone.
 """
 
 import os
@@ -119,7 +119,7 @@ class FileStore:
         return list(_read_entries(folder.rglob("*.data")))
 
     def _evict(self, home: Path) -> None:
-        """Least recently used out first: of the one who put, then of everyone."""
+        """Evict the least recently used: first of the principal who put, then of everyone."""
         for folder, bound in (
             (home, self._bounds.per_principal_bytes),
             (self._folder, self._bounds.total_bytes),

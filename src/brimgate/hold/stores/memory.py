@@ -9,7 +9,7 @@ from brimgate.engine.document import Document
 from brimgate.hold.stores.contract import Bounds
 
 MAX_VIEWS: Final = 256
-"""Views kept beside one snapshot; beyond that the oldest goes, and its cursors with it."""
+"""The number of views kept beside one snapshot. Beyond that the oldest is dropped, and its cursors with it."""
 
 
 @dataclass(slots=True)
@@ -93,7 +93,7 @@ class MemoryStore:
         return len(expired)
 
     def _evict(self, principal: str) -> None:
-        """Least recently used out first: of the one who put, then of everyone."""
+        """Evict the least recently used: first of the principal who put, then of everyone."""
         while self._bytes_of.get(principal, 0) > self._bounds.per_principal_bytes:
             self._drop(next(key for key in self._held if key[0] == principal))
         while sum(self._bytes_of.values()) > self._bounds.total_bytes:

@@ -26,7 +26,10 @@ _ADDITION: Final = Tool(
 
 
 def failure(answer: Any) -> str:
-    """Graphiti answers `{"error": …}` as if all were well, and tells of a lost database in its status."""
+    """Return the failure in an answer.
+
+    Graphiti sends `{"error": …}` as a success, and reports a lost database in its status.
+    """
     if not isinstance(answer, dict):
         return ""
     members = unwrapped(cast("object", answer), "items")

@@ -1,4 +1,4 @@
-"""Episodes: what was told to the graph, newest first, day by day."""
+"""Format episodes: what was told to the graph, newest first, day by day."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -39,7 +39,7 @@ def recent(answer: Any, scene: Scene) -> str:
 
 
 class _Shown(NamedTuple):
-    """What each episode tells itself: what differs."""
+    """Which details differ, so that each episode shows its own."""
 
     source: bool
     group: bool
@@ -50,7 +50,7 @@ def _day(episode: Mapping[str, Any]) -> str:
 
 
 def _of_day(day: str, group: Sequence[Mapping[str, Any]], scene: Scene, show: _Shown) -> str:
-    """A day with several episodes has a line of its own; one that is alone tells its time itself."""
+    """Give a day with several episodes a line of its own. A single episode states its time itself."""
     heading = day if len(group) > 1 else ""
     return lines(heading, *(_line(one, scene, heading, show) for one in group))
 
@@ -76,7 +76,7 @@ def _line(episode: Mapping[str, Any], scene: Scene, heading: str, show: _Shown) 
 
 
 def _when(episode: Mapping[str, Any], scene: Scene, heading: str) -> str:
-    """How long ago, or the moment; below the line of its day only what that does not say."""
+    """Return how long ago it was, or the moment; under a day's line only what that line does not say."""
     moment = text(episode.get("created_at") or "")
     said = scene.time(moment) if moment else ""
     if heading:

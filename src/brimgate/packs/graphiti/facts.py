@@ -1,4 +1,4 @@
-"""Facts: relations between two entities, each with the time it holds for."""
+"""Format facts: relations between two entities, each with the time it holds for."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ _KNOWN: Final = (
 )  # fmt: skip
 
 Names = Mapping[str, str]
-"""Of entities, by their ids."""
+"""The names of entities, by id."""
 
 
 def search(answer: Any, scene: Scene) -> str:
@@ -60,7 +60,7 @@ def _line(fact: Mapping[str, Any], scene: Scene, names: Names, *, has_group: boo
 
 
 def _statement(fact: Mapping[str, Any], names: Names) -> str:
-    """`Graphiti --USES--> FalkorDB: …` where the ends have names; an id says nothing to a reader."""
+    """Return `Graphiti --USES--> FalkorDB: …` where the ends have names; an id says nothing to a reader."""
     relation, said = text(fact["name"]), text(fact["fact"] or "")
     source, target = (plain(fact.get(name) or names.get(fact.get(key) or "", "")) for key, name in _ENDS)
     if not source and not target:
@@ -69,7 +69,7 @@ def _statement(fact: Mapping[str, Any], names: Names) -> str:
 
 
 def _validity(fact: Mapping[str, Any], date: Callable[[str], str]) -> str:
-    """`(2026-11-15..)`: since when, until when, and when a newer fact took its place."""
+    """Return `(2026-11-15..)`: since when, until when, and when a newer fact replaced it."""
     since, until, expired = (fact.get(key) or "" for key in ("valid_at", "invalid_at", "expired_at"))
     span = f"{date(since) if since else ''}..{date(until) if until else ''}" if since or until else ""
     ended = f"expired {date(expired)}" if expired else ""
@@ -87,7 +87,7 @@ def _score(fact: Mapping[str, Any]) -> str:
 
 
 def single(answer: Any, scene: Scene) -> str:
-    """All of one fact, as key and value: this is where the details of a search are looked up."""
+    """Format all of one fact as keys and values: this is where readers look up the details of a search."""
     fact = unwrapped(answer)
     pairs = {
         "source": _ids(fact.get("source_node_uuid"), scene),
@@ -111,7 +111,7 @@ def _ids(value: object, scene: Scene) -> str:
 
 
 def provenance(answer: Any, scene: Scene) -> str:
-    """Entities and facts together: here the names of both ends are known."""
+    """Format entities and facts together: here the names of both ends are known."""
     return lines(*_both(unwrapped(answer), scene, _PROVENANCE))
 
 
@@ -133,7 +133,7 @@ def _both(members: Mapping[str, Any], scene: Scene, usual: re.Pattern[str]) -> t
 
 
 def _counted(one: str, many: str, each: Sequence[str], scene: Scene) -> tuple[str, str]:
-    """On a page only one of the two lists goes on, and nobody says which: there neither is counted."""
+    """Add counts. On a page only one of the two lists continues, and it is unknown which: then neither is counted."""
     if not each:
         return f"No {many}", ""
     if scene.total is not None:

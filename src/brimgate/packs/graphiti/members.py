@@ -1,4 +1,4 @@
-"""What the formatters have in common: the parts of an item, and how what has no place of its own is shown."""
+"""What the formatters share: the parts of an item, and how members without a place of their own are shown."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -10,12 +10,15 @@ from brimgate.packs.pack import Scene
 
 _encode: Final = msgspec.json.Encoder(decimal_format="number").encode
 _VECTOR_NUMBERS: Final = 16
-"""A list of at least so many numbers under such a name is an embedding, which nobody can read."""
+"""A list of at least this many numbers under such a name is an embedding, which nobody can read."""
 _LONG_QUERY: Final = 80
 
 
 def unwrapped(answer: object, bare: str = "") -> dict[str, Any]:
-    """Servers on FastMCP put an answer that may be one of several types into `result`; old ones gave some lists bare."""
+    """Unwrap an answer.
+
+    FastMCP servers put one of several possible types into `result`; old ones sent some lists bare.
+    """
     if isinstance(answer, dict) and len(cast("dict[str, Any]", answer)) == 1:
         inner = cast("dict[str, Any]", answer).get("result")
         answer = cast("object", inner if isinstance(inner, dict | list) else answer)
@@ -42,7 +45,7 @@ def items(value: object) -> list[dict[str, Any]]:
 
 
 def extras(item: Mapping[str, Any], *known: str) -> str:
-    """Every member that is not known and not empty: nothing is cut silently."""
+    """Show every unknown member that is not empty: nothing is cut silently."""
     shown = [
         f"{name}: {plain(value)}"
         for name, value in item.items()
@@ -52,7 +55,7 @@ def extras(item: Mapping[str, Any], *known: str) -> str:
 
 
 def attributes(item: Mapping[str, Any], *known: str) -> str:
-    """The attributes of an item, and with them whatever else it has."""
+    """Show the attributes of an item, together with whatever else it has."""
     inner: Any = item.get("attributes")
     own = cast("dict[str, Any]", inner) if isinstance(inner, dict) else {"attributes": inner}
     rest = {name: value for name, value in item.items() if name not in (*known, "attributes")}
@@ -79,18 +82,18 @@ def joined(*parts: str) -> str:
 
 
 def found(count: int, one: str, many: str, scene: Scene) -> str:
-    """`Found 3 entities for "Graphiti":`, or that there are none."""
+    """Return `Found 3 entities for "Graphiti":`, or that there are none."""
     query = scene.arguments.get("query")
     asked = f' for "{query}"' if isinstance(query, str) and len(query) <= _LONG_QUERY else ""
     if count:
         return f"Found {count} {one if count == 1 else many}{asked}:"
-    # The answer that there is nothing is short; with a long question it would be longer than JSON.
+    # An empty answer is short; with a long query the text would be longer than JSON.
     nothing = f"No {many} found"
     return nothing + asked if len(asked) <= len(nothing) else nothing
 
 
 def note(answer: Mapping[str, Any], usual: Sequence[str], *known: str) -> str:
-    """What a server says beside the usual."""
+    """Return what a server says besides its usual messages."""
     message = answer.get("message")
     said = "" if message in (None, "", *usual) else plain(message)
     return joined(said, extras(answer, "message", *known))
@@ -109,7 +112,7 @@ def reference(item: Mapping[str, Any], scene: Scene) -> str:
 
 
 def id_note(whole: object, scene: Scene) -> str:
-    """`(id: ...a1b2c3d4)`: the dots stand for what was left out."""
+    """Return `(id: ...a1b2c3d4)`: the dots stand for what was left out."""
     short = scene.id(whole)
     return f"(id: {short if short == whole else '...' + short})"
 

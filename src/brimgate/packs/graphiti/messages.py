@@ -1,4 +1,4 @@
-"""Answers that are one sentence: what was added, deleted, cleared, and how the server is."""
+"""Format answers that are one sentence: additions, deletions, clearing, and the server's status."""
 
 import re
 from typing import Any, Final
@@ -23,7 +23,7 @@ _UPDATES: Final = ("last_update", "last_updated")
 def addition(answer: Any, scene: Scene) -> str:
     members = unwrapped(answer)
     message = text(members["message"])
-    # No pattern: where what it looks for comes again and again, one would take seconds, and nobody can stop it.
+    # No regular expression: on repetitive input one would take seconds, and nobody can stop it.
     name, queued, group = message.removeprefix(_EPISODE).removesuffix("'").rpartition(_QUEUED)
     is_usual = queued and message.startswith(_EPISODE) and message.endswith("'")
     said = f'✓ Episode queued: "{name}" ({group})' if is_usual else message
@@ -59,7 +59,7 @@ def status(answer: Any, scene: Scene) -> str:
     healthy = state.lower() in ("ok", "healthy")
     found = _CONNECTED.fullmatch(message)
     if message and not found:
-        # What it has to say is worth more than a title; both would be longer than the answer.
+        # Its message is worth more than a title; both would be longer than the answer.
         said = f"{'HEALTHY' if healthy else state.upper()}: {message}"
     else:
         said = f"Knowledge Graph Status: {'HEALTHY' if healthy else state.upper()}"

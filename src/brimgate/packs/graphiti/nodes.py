@@ -1,4 +1,4 @@
-"""Entities, and what is like them: communities and sagas."""
+"""Format entities and similar things: communities and sagas."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -58,13 +58,13 @@ def communities(answer: Any, scene: Scene) -> str:
     known = ("communities", "community_count", "edge_count")
     said = note(members, (f"Built {count} communities",), *known)
     several = are_of_several_groups(built)
-    # Without their ids: no tool takes one.
+    # Without ids: no tool takes one.
     told = [_line(community, has_group=several) for community in built]
     return lines("" if scene.first else head, said, numbered(told, scene))
 
 
 def saga(answer: Any, _: Scene) -> str:
-    """Without its id, as above: a saga is asked for by its name."""
+    """Format a saga without its id: it is requested by its name."""
     members = unwrapped(answer)
     name, summary = text(members["name"]), text(members["summary"] or "")
     usual = (f"Saga '{name}' summarized successfully",)

@@ -1,4 +1,4 @@
-"""Hostaway, property management: its REST API as tools and as protected REST, with field maps of its real names."""
+"""Hostaway, property management: its REST API as tools and as protected REST, with field maps for its real names."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from brimgate.packs.pack import Pack, Sandbox, Tool
 
 @contextmanager
 def stand_in() -> Generator[Sandbox]:
-    """The API of `brimgate.testing`, on a port of its own, for as long as it is needed."""
+    """Run the API of `brimgate.sandboxes` on a port of its own, for as long as it is needed."""
     from brimgate.sandboxes.hostaway import sandbox  # generators and words that nobody needs with an account
 
     with sandbox() as running:

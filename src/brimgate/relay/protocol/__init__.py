@@ -1,1 +1,1 @@
-"""The protocol itself: messages, versions, headers, ids, and both ends of a conversation."""
+"""The MCP protocol: messages, versions, headers, ids, and the server's side of a conversation."""

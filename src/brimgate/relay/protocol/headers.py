@@ -1,4 +1,4 @@
-"""Arguments of a tool that its caller repeats in HTTP headers, so that those between can route by them."""
+"""Tool arguments that the caller repeats in HTTP headers, so that intermediaries can route by them."""
 
 import re
 from collections.abc import Mapping
@@ -20,11 +20,11 @@ _TOKEN: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 PARAM_PREFIX: Final = "mcp-param-"
 
 ParamHeaders = tuple[tuple[tuple[str, ...], str, str], ...]
-"""Of one tool: path of the argument, name of the header without its prefix, type."""
+"""For one tool: the path of the argument, the name of the header without its prefix, the type."""
 
 
 def param_headers_of(schema: bytes) -> ParamHeaders:
-    """Which arguments a tool wants repeated, by its input schema; none where the schema misuses the mark."""
+    """Return which arguments a tool wants repeated, by its input schema; none if the schema misuses the mark."""
     if b"x-mcp-header" not in schema:
         return ()
     try:
@@ -36,7 +36,7 @@ def param_headers_of(schema: bytes) -> ParamHeaders:
 
 
 def _marked(schema: object, path: tuple[str, ...]) -> "list[tuple[tuple[str, ...], str, str]]":
-    """By `properties` alone. A mark anywhere else, or one that is no name, makes the whole schema void."""
+    """Collect the marks in `properties`. A mark anywhere else, or one that is not a name, voids the whole schema."""
     found: list[tuple[tuple[str, ...], str, str]] = []
     if not isinstance(schema, dict):
         return found
@@ -58,7 +58,7 @@ def _marked(schema: object, path: tuple[str, ...]) -> "list[tuple[tuple[str, ...
 
 
 def check_params(wanted: ParamHeaders, arguments: Mapping[str, Any], headers: Headers) -> None:
-    """Each argument that is to be repeated stands in its header, and no header says what no argument does."""
+    """Check that every marked argument is repeated in its header, and that no header lacks its argument."""
     for path, name, kind in wanted:
         header = PARAM_PREFIX + name.lower()
         count = sum(1 for given, _ in headers if given == header.encode())
@@ -77,7 +77,7 @@ def check_params(wanted: ParamHeaders, arguments: Mapping[str, Any], headers: He
 
 
 def make_params(wanted: ParamHeaders, arguments: Mapping[str, Any]) -> list[tuple[bytes, bytes]]:
-    """The headers that repeat what the arguments say."""
+    """Return the headers that repeat the arguments."""
     return [
         ((PARAM_PREFIX + name).encode(), encode_text(text))
         for path, name, _ in wanted
@@ -96,7 +96,7 @@ def _rendered(value: Any) -> str | None:
         return "true" if value else "false"
     try:
         return str(value) if isinstance(value, str | int | float) else None
-    except ValueError:  # a number of more digits than Python writes
+    except ValueError:  # a number with more digits than Python writes
         return None
 
 

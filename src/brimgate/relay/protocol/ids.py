@@ -1,7 +1,7 @@
-"""Single exchanges of many clients over one upstream: their ids and tokens are made unique, and given back.
+"""Share one upstream among many clients: make their ids and tokens unique, and restore them in answers.
 
-Since 2026-07-28 every request stands for itself, so one process serves many. What a client calls 1, another may call 1
-too: the upstream sees numbers of ours, and each client the name it chose.
+Since 2026-07-28 every request is independent, so one process serves many clients. Two clients may both use the id 1:
+the upstream sees our numbers, and each client the id it chose.
 """
 
 from collections.abc import Iterator
@@ -23,9 +23,9 @@ _PROGRESS: Final = "progressToken"
 class _Seat(Generic[_T]):
     who: _T
     id: bytes
-    """What the client calls its request."""
+    """The client's id of its request."""
     token: bytes
-    """What the client calls its progress; empty if it wants to hear of none."""
+    """The client's progress token; empty if it wants no progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Multiplexer(Generic[_T]):
         return len(self._seats)
 
     def enter(self, message: Message, who: _T) -> tuple[int, bytes]:
-        """A request of `who`, as the upstream is to see it, and its number there."""
+        """Return a request of `who` as the upstream will see it, and its number there."""
         self._last += 1
         number = self._last
         params, token = _with_token(message.params, b"%d" % number)
@@ -54,14 +54,17 @@ class Multiplexer(Generic[_T]):
         return number, b"".join((*head, *inner, b"}"))
 
     def leave(self, number: int) -> bytes:
-        """Whoever asked has gone: what to tell the upstream; nothing if it has answered already."""
+        """Return the cancellation for a client that has gone; empty if the upstream has already answered."""
         if self._seats.pop(number, None) is None:
             return b""
         params = b'{"requestId":%d,"reason":"the client disconnected"}' % number
         return b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":' + params + b"}"
 
     def route(self, line: Line) -> Iterator[Routed[_T]]:
-        """Whom a message of the upstream is for, and how it reads there. Nobody, if that cannot be told."""
+        """Yield the client that a message of the upstream is for, and its text there.
+
+        Yield nothing if that is unknown.
+        """
         message = rpc.read(line)
         if isinstance(message, list):
             for element in message:
@@ -85,7 +88,7 @@ class Multiplexer(Generic[_T]):
 
     def _notification(self, message: Message) -> Routed[_T] | None:
         if message.key:
-            return None  # no upstream asks clients anything since 2026-07-28
+            return None  # since 2026-07-28 no upstream sends requests to clients
         params = rpc.members(message.params)
         if message.method == "notifications/progress":
             seat = self._seat(params.get(_PROGRESS))
@@ -107,7 +110,7 @@ class Multiplexer(Generic[_T]):
 
 
 def _with_token(params: msgspec.Raw, token: bytes) -> tuple[msgspec.Raw, bytes]:
-    """Parameters with our token for the progress, and the one that stood there."""
+    """Return the parameters with our progress token, and the token that was there before."""
     raw = bytes(params)
     if b"progressToken" not in raw and b"\\" not in raw:
         return params, b""
@@ -116,13 +119,14 @@ def _with_token(params: msgspec.Raw, token: bytes) -> tuple[msgspec.Raw, bytes]:
     given = meta.get(_PROGRESS)
     if given is not None:
         meta[_PROGRESS] = msgspec.Raw(token)
-    # Written anew: with a member twice, the upstream could see another than we did, and the token of someone else in it.
+    # Rewritten: if a member occurred twice, the upstream could read another one than we did, with someone
+    # else's token.
     members["_meta"] = msgspec.Raw(rpc.encode(meta))
     return msgspec.Raw(rpc.encode(members)), bytes(given or b"")
 
 
 def _with_subscription(raw: msgspec.Raw, id_: bytes, *, only_if_number: bool = False) -> msgspec.Raw:
-    """The id of a subscription is that of the request that opened it, so it is given back as the client knows it."""
+    """Restore the id of a subscription, which is that of the request that opened it, to the client's spelling."""
     if only_if_number and _SUBSCRIPTION.encode() not in bytes(memoryview(raw)[:4_096]):
         return raw
     members = rpc.members(raw)

@@ -1,4 +1,4 @@
-"""JSON-RPC messages as bytes: as much is read as routing needs, the rest stays the text that came."""
+"""JSON-RPC messages as bytes: only what routing needs is read, the rest stays unchanged text."""
 
 import json
 import re
@@ -8,12 +8,12 @@ from typing import Any, Final
 import msgspec
 
 Json = bytes | memoryview
-"""The text of a JSON value. A view of the message it stands in, where a copy would be large."""
+"""The text of a JSON value. A view of its message, where a copy would be large."""
 
 _BACKSLASH: Final = re.compile(rb"\\")
 _WINDOW_BYTES: Final = 1 << 20
 _MAX_LENIENT_BYTES: Final = 4 << 20
-"""Python's own reader is slow, and lets no other thread work meanwhile."""
+"""Python's own reader is slow and blocks other threads meanwhile."""
 
 _LINE_ENDS: Final = bytes.maketrans(b"\r\n", b"  ")
 
@@ -30,7 +30,7 @@ INTERNAL_ERROR: Final = -32603
 
 
 class Message(msgspec.Struct):
-    """One request, notification or answer. A member that is not there is empty; one that is `null` is not."""
+    """One request, notification or answer. A missing member is empty; one that is `null` is not."""
 
     id: msgspec.Raw = NOTHING
     method: str = ""
@@ -45,7 +45,7 @@ class Message(msgspec.Struct):
 
     @property
     def has_error(self) -> bool:
-        """Some writers put `"error": null` beside every result."""
+        """Whether there is an error. Some writers put `"error": null` beside every result."""
         return self.error is not NOTHING and bytes(memoryview(self.error)[:4]) != b"null"
 
     @property
@@ -55,7 +55,7 @@ class Message(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A JSON object that says nothing we understand as JSON-RPC: none of our business."""
+    """A JSON object that is not JSON-RPC: it is passed unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Garbage:
 
 
 class _Answer(msgspec.Struct):
-    """A message whose method is no text: null counts as none."""
+    """A message whose method is not a text: null counts as none."""
 
     id: msgspec.Raw = NOTHING
     result: msgspec.Raw = NOTHING
@@ -105,7 +105,7 @@ def _read_other(line: bytes | bytearray) -> Message | list[msgspec.Raw] | Opaque
 
 
 class _Spelled(float):
-    """A number that is written as it was read."""
+    """A number that is written exactly as it was read."""
 
     def __new__(cls, text: str) -> "_Spelled":
         made = super().__new__(cls, text)
@@ -119,10 +119,10 @@ class _Spelled(float):
 
 
 def read_leniently(line: bytes | bytearray) -> bytes | None:
-    """A message that strict readers refuse and many clients take: NaN, lone surrogates, broken UTF-8.
+    """Convert a message that strict readers refuse and many clients accept: NaN, lone surrogates, broken UTF-8.
 
-    The same message in strict JSON, or None if it is no message at all, or too long a one. NaN becomes the text "NaN", what is no
-    character becomes U+FFFD.
+    Return the same message in strict JSON, or None if it is not a message or is too long. NaN becomes the text "NaN",
+    an invalid character becomes U+FFFD.
     """
     if len(line) > _MAX_LENIENT_BYTES or line.lstrip()[:1] not in (b"{", b"["):
         return None
@@ -151,7 +151,7 @@ def messages_in(line: bytes | bytearray) -> list[Message]:
 
 
 def guess_id(beginning: bytes | bytearray) -> bytes:
-    """The id of a message that cannot be read as a whole, from its ends; empty if it shows none."""
+    """Find the id of a message that cannot be read as a whole, from its ends; empty if there is none."""
     head = bytes(beginning[:4_096])
     cut = min(
         (at for name in (b'"result"', b'"error"', b'"params"') if (at := head.find(name)) >= 0), default=-1
@@ -161,7 +161,7 @@ def guess_id(beginning: bytes | bytearray) -> bytes:
 
 
 def text_of(raw: Json) -> bytes:
-    """What a JSON string says, in UTF-8."""
+    """Return the text of a JSON string, in UTF-8."""
     if _BACKSLASH.search(raw) is None:
         return bytes(memoryview(raw)[1:-1])
     if len(memoryview(raw)) > _WINDOW_BYTES:
@@ -178,9 +178,9 @@ def _text_of(raw: Json) -> bytes:
 
 
 def _long_text_of(raw: memoryview) -> bytes:
-    """Window by window: a text of 64 MiB with one emoji in it would take 256 as a Python string.
+    """Decode window by window: a text of 64 MiB with one emoji in it would take 256 as a Python string.
 
-    A window ends before a character that no escape and no character of several bytes contains.
+    A window ends before a character that is never part of an escape or of a character of several bytes.
     """
     out = bytearray()
     start, last = 1, len(raw) - 1
@@ -199,14 +199,14 @@ def _long_text_of(raw: memoryview) -> bytes:
 
 
 def _before_escape(window: bytes, end: int) -> int:
-    """Back over backslashes, so that none is cut off from what it escapes."""
+    """Move back over backslashes, so that none is separated from what it escapes."""
     while end and window[end - 1 : end] == b"\\":
         end -= 1
     return end
 
 
 def quoted(text: str) -> bytes:
-    """A JSON string; bytes that were no UTF-8 and came along as lone surrogates become U+FFFD."""
+    """Write a JSON string. Lone surrogates, which stand for bytes that were not UTF-8, become U+FFFD."""
     try:
         return msgspec.json.encode(text)
     except UnicodeEncodeError:
@@ -214,14 +214,14 @@ def quoted(text: str) -> bytes:
 
 
 def one_line(text: bytes) -> bytes:
-    """JSON without line ends: between its parts they are but space, and inside a text there are none."""
+    """Remove line ends from JSON: between its parts they are only space, and inside a text there are none."""
     if b"\n" not in text and b"\r" not in text:
         return text
     return text.translate(_LINE_ENDS).strip()
 
 
 def members(raw: msgspec.Raw | None) -> dict[str, msgspec.Raw]:
-    """Of an object, each as it is spelled there; none if it is no object."""
+    """Return the members of an object as they are spelled; empty if it is not an object."""
     if raw is None or raw is NOTHING:
         return {}
     try:
@@ -231,7 +231,7 @@ def members(raw: msgspec.Raw | None) -> dict[str, msgspec.Raw]:
 
 
 def member(raw: msgspec.Raw, name: str) -> msgspec.Raw:
-    """One of them; NOTHING if there is none of that name."""
+    """Return one member; NOTHING if there is none of that name."""
     return members(raw).get(name, NOTHING)
 
 
@@ -241,7 +241,7 @@ class RpcError(msgspec.Struct):
 
 
 def read_error(raw: Json) -> RpcError | None:
-    """None of what is no error of JSON-RPC, such as one of OAuth."""
+    """Read a JSON-RPC error. Return None for anything else, such as an OAuth error."""
     try:
         return msgspec.json.decode(raw, type=RpcError)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -262,7 +262,7 @@ def failure(key: bytes, code: int, text: str, data: bytes = b"") -> bytes:
 
 
 def is_modern(params: msgspec.Raw) -> bool:
-    """Whether a request speaks 2026-07-28 or later; the exact look is taken only where it may."""
+    """Return whether a request speaks 2026-07-28 or later. Decodes it only where that is possible."""
     raw = bytes(params)
     if b"protocolVersion" not in raw:
         return False

@@ -37,7 +37,7 @@ class ServedTool(Protocol):
 
 
 class McpServer(NamedTuple):
-    """What a server is and has."""
+    """The description and the tools of a server."""
 
     name: str
     version: str
@@ -45,7 +45,7 @@ class McpServer(NamedTuple):
     tools: Mapping[str, ServedTool]
     title: str = ""
     cache: Mapping[str, Any] = _NEVER_CACHED
-    """How long modern clients may keep what it lists, and for whom."""
+    """How long modern clients may cache its lists, and for whom."""
     others: Mapping[str, Json] = {}
     """Capabilities besides tools."""
 
@@ -59,7 +59,7 @@ class McpServer(NamedTuple):
 
 
 class RpcRefusal(Exception):
-    """A request that gets a JSON-RPC error."""
+    """A request that is answered with a JSON-RPC error."""
 
     def __init__(self, code: int, message: str, data: Json | None = None) -> None:
         super().__init__(message)
@@ -67,7 +67,7 @@ class RpcRefusal(Exception):
 
 
 class ToolCall(NamedTuple):
-    """A call that somebody has to run: `finish` and `fail` write its answer."""
+    """A call that somebody must run: `finish` and `fail` write its answer."""
 
     id: Id
     name: str
@@ -79,7 +79,7 @@ class ToolCall(NamedTuple):
 
 
 class ServerSession:
-    """One connection. `version` is empty until a handshake has been made."""
+    """One connection. `version` is empty until there was a handshake."""
 
     def __init__(self, server: McpServer) -> None:
         self._server = server
@@ -87,7 +87,7 @@ class ServerSession:
         self.version = ""
 
     def receive(self, line: bytes) -> bytes | ToolCall | None:
-        """Take one message: its answer, or the call it asks for; None for what needs no answer."""
+        """Handle one message: return its answer, or the call it asks for; None if it needs no answer."""
         number: Id | None = None
         try:
             message = _message(line)
@@ -131,7 +131,7 @@ class ServerSession:
         return self._complete(result)
 
     def _complete(self, result: Json) -> Json:
-        """Add what every modern result carries."""
+        """Add the members that every modern result has."""
         meta = {**result.get("_meta", {}), _SERVER_INFO_KEY: self._server.info}
         return result | {"resultType": "complete", "_meta": meta}
 
@@ -151,7 +151,7 @@ class ServerSession:
         return answer | self._instructions()
 
     def methods(self) -> Mapping[str, Callable[[Json], Json]]:
-        """Name what is answered at once in either era, besides the handshake."""
+        """Return the methods that are answered at once in either era, besides the handshake."""
         return {"tools/list": self._list_tools}
 
     def _knows(self, method: str) -> bool:
@@ -168,7 +168,7 @@ class ServerSession:
 
     @property
     def is_structured(self) -> bool:
-        """Tell whether the revision knows structuredContent and outputSchema."""
+        """Whether the revision knows structuredContent and outputSchema."""
         return bool(self._modern) or self.version >= _STRUCTURED_SINCE
 
     @property
@@ -201,7 +201,7 @@ class ServerSession:
 
 
 def text_in(params: Json, key: str) -> str:
-    """Read a parameter that must be a text."""
+    """Return a parameter that must be a text."""
     value = params.get(key)
     if not isinstance(value, str):
         raise RpcRefusal(INVALID_PARAMS, f"{key} must be a text")
@@ -238,7 +238,7 @@ class _Identified(msgspec.Struct):
 
 
 def _readable_id(line: bytes) -> msgspec.Raw | None:
-    """Find the id of a request that is refused before it is read, so that its caller does not wait for ever."""
+    """Find the id of a request that is refused before it is read, so that its caller does not wait forever."""
     try:
         found = msgspec.json.decode(line, type=_Identified).id
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

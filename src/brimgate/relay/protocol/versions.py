@@ -1,7 +1,7 @@
-"""The two eras of the protocol, and how a request tells which one it speaks.
+"""The two eras of the protocol, and how to tell which one a request speaks.
 
-Until 2025-11-25 client and server shake hands (`initialize`) and share a session. Since 2026-07-28 every request stands
-for itself and says all there is to know; over HTTP its headers repeat what its body says.
+Until 2025-11-25 client and server do a handshake (`initialize`) and share a session. Since 2026-07-28 every request
+is independent and complete; over HTTP its headers repeat what its body says.
 """
 
 import base64
@@ -17,9 +17,9 @@ from brimgate.relay.protocol.message import NOTHING, Message
 
 HANDSHAKE_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 ASSUMED_VERSION: Final = "2025-03-26"
-"""Of clients that do not say: the header came later."""
+"""Assumed for clients that do not say: the header came later."""
 PRIMED_SINCE: Final = "2025-11-25"
-"""Clients know since then that a stream begins with an event that says nothing but its id."""
+"""Since this version clients know that a stream begins with an event that has nothing but an id."""
 MODERN_VERSION: Final = "2026-07-28"
 
 VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
@@ -31,13 +31,13 @@ UNSUPPORTED_VERSION: Final = -32022
 LISTEN: Final = "subscriptions/listen"
 
 _NAMED_BY: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-"""What `Mcp-Name` repeats."""
+"""The parameter that `Mcp-Name` repeats."""
 _ROUTING: Final = (b"mcp-protocol-version", b"mcp-method", b"mcp-name")
 _CODED: Final = re.compile(r"=\?base64\?(.*)\?=", re.DOTALL)
 _PLAIN: Final = re.compile(r"[\x20-\x7e]*")
 
 Headers = Sequence[tuple[bytes, bytes]]
-"""As they came: names in small letters, values without the space around them."""
+"""Headers as they came: names in lower case, values without surrounding space."""
 
 
 class ProtocolRefusal(Exception):
@@ -49,12 +49,12 @@ class ProtocolRefusal(Exception):
 
 
 def is_modern_header(version: bytes) -> bool:
-    """Versions nobody has heard of belong to the newer era, which has an answer for them."""
+    """Return whether the version is modern. Unknown versions belong to the newer era, which has an answer for them."""
     return bool(version) and version.decode("latin-1") not in HANDSHAKE_VERSIONS
 
 
 def meta_of(message: Message) -> dict[str, Any]:
-    """What a modern request says about itself; empty if it says nothing."""
+    """Return the `_meta` of a modern request; empty if there is none."""
     if message.params is NOTHING:
         return {}
     try:
@@ -74,7 +74,10 @@ class _Named(msgspec.Struct):
 
 
 def check_envelope(message: Message, headers: Headers) -> dict[str, Any]:
-    """What a modern request says about itself, once its headers and body agree; else `Refused`."""
+    """Check that headers and body of a modern request agree, and return its `_meta`.
+
+    Raise ProtocolRefusal if they do not.
+    """
     for name in _ROUTING:
         if sum(1 for given, _ in headers if given == name) > 1:
             raise ProtocolRefusal(HEADER_MISMATCH, f"the header {name.decode()} appears more than once")
@@ -109,7 +112,7 @@ def _check(headers: Headers, name: str, said: Any, what: str) -> None:
 
 
 def header_text(headers: Headers, name: str) -> str | None:
-    """What a header says; None if it is missing or its coding is broken."""
+    """Return the text of a header, or None if it is missing or wrongly encoded."""
     wanted = name.encode()
     value = next((value for given, value in headers if given == wanted), None)
     return None if value is None else decode_text(value.decode("latin-1"))
@@ -127,14 +130,14 @@ def decode_text(value: str) -> str | None:
 
 
 def encode_text(text: str) -> bytes:
-    """A text as the value of a header, coded where it would not survive there as it is."""
+    """Encode a text as the value of a header; as base64 where it would not survive unchanged."""
     if _PLAIN.fullmatch(text) and text == text.strip() and not _CODED.fullmatch(text):
         return text.encode()
     return b"=?base64?" + base64.b64encode(text.encode("utf-8", "replace")) + b"?="
 
 
 def envelope_headers(message: Message) -> list[tuple[bytes, bytes]]:
-    """The headers that repeat what a modern request says."""
+    """Return the headers that repeat what a modern request says."""
     meta = meta_of(message)
     found = [(b"mcp-protocol-version", encode_text(str(meta.get(VERSION_KEY, MODERN_VERSION))))]
     found.append((b"mcp-method", encode_text(message.method)))
@@ -144,6 +147,6 @@ def envelope_headers(message: Message) -> list[tuple[bytes, bytes]]:
 
 
 def call_arguments(message: Message) -> tuple[str, dict[str, Any]]:
-    """Name and arguments of a `tools/call`."""
+    """Return the name and arguments of a `tools/call`."""
     named = _named(message)
     return named.name or "", named.arguments or {}

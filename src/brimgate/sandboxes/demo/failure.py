@@ -1,4 +1,4 @@
-"""The text a tool gives when it fails deep inside a framework: 50 kB of frames, the cause in the last line."""
+"""Generate the text of a tool that fails deep inside a framework: 50 kB of frames, the cause in the last line."""
 
 import random
 from typing import Final
@@ -24,7 +24,7 @@ _CAUSE: Final = (
 
 
 def failure(size: int = 50_000, seed: int = 29) -> str:
-    """Tracebacks, one the cause of the next, of at least `size` characters."""
+    """Return tracebacks, each the cause of the next, of at least `size` characters."""
     chance = random.Random(seed)  # noqa: S311  # made-up data, not secrets
     parts = ["The calendar of listing 206023 was not pushed.\n\n"]
     length = 0

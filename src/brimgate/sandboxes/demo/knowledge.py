@@ -1,4 +1,4 @@
-"""Nodes of a knowledge graph as Graphiti's search gives them, each with the embedding nobody can read."""
+"""Generate nodes of a knowledge graph as Graphiti's search returns them, each with an embedding nobody can read."""
 
 import random
 from datetime import datetime, timedelta

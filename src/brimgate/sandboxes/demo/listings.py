@@ -1,4 +1,4 @@
-"""A property manager's listings: few, but each with 144 fields, every description four times and 30 images."""
+"""Generate a property manager's listings: few, but each with 144 fields, every description four times and 30 images."""
 
 import random
 from datetime import datetime, timedelta
@@ -32,11 +32,11 @@ _UNSET: Final = (
     "bookingcomPropertyRegisteredInVcs", "bookingcomPropertyHasVat", "bookingcomPropertyDeclaresRevenue",
     "marriottListingName", "airbnbPetFeeAmount", "insuranceEligibilityStatus", "listingSettings",
 )  # fmt: skip
-"""Fields such an API sends as null for nearly everyone; a fifth of an answer's keys, none of its meaning."""
+"""Fields that such an API sends as null for nearly everyone: a fifth of an answer's keys, none of its meaning."""
 
 
 def listings(count: int = 12, seed: int = 11) -> dict[str, Any]:
-    """An envelope with `count` listings of 20 to 40 KB; the eighth one cannot be booked on Airbnb."""
+    """Return an envelope with `count` listings of 20 to 40 KB; the eighth one cannot be booked on Airbnb."""
     chance = random.Random(seed)  # noqa: S311  # made-up data, not secrets
     rows = [_listing(chance, number) for number in range(count)]
     for row in rows[7:8]:

@@ -1,4 +1,4 @@
-"""A service's log: thousands of lines that say that all is well, and a few that do not."""
+"""Generate a service's log: thousands of lines without problems, and a few with errors."""
 
 import random
 from datetime import datetime, timedelta
@@ -25,7 +25,10 @@ _CHANNELS: Final = ("airbnb", "booking.com", "expedia", "vrbo")
 
 
 def log(lines: int = 10_000, seed: int = 17) -> str:
-    """`lines` lines, each ended by a newline; the errors lie in the last two thirds, where no head-cut shows them."""
+    """Return `lines` lines, each ended by a newline.
+
+    The errors are in the last two thirds, where no head-cut shows them.
+    """
     chance = random.Random(seed)  # noqa: S311  # made-up data, not secrets
     at = datetime(2026, 11, 2, 3)
     wrong = {lines * (3 + 2 * number) // 10: line for number, line in enumerate(_WRONG)}

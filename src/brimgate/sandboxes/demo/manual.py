@@ -1,4 +1,4 @@
-"""The manual of a house, in Markdown: chapters, tables, steps; what to do when gas leaks is in chapter 31."""
+"""Generate the manual of a house, in Markdown: chapters, tables, steps; what to do when gas leaks is in chapter 31."""
 
 import random
 from typing import Final

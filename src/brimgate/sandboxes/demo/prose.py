@@ -1,4 +1,4 @@
-"""Plain sentences about flats, guests and keys: readable, endless, and the same for the same seed."""
+"""Generate plain sentences about flats, guests and keys: readable, endless, and the same for the same seed."""
 
 import random
 from typing import Final
@@ -60,7 +60,7 @@ def paragraph(chance: random.Random, sentences: int) -> str:
 
 
 def text(chance: random.Random, paragraphs: int, sentences: int = 5) -> str:
-    """Paragraphs with an empty line between them."""
+    """Return paragraphs with an empty line between them."""
     return "\n\n".join(paragraph(chance, sentences) for _ in range(paragraphs))
 
 

@@ -1,4 +1,4 @@
-"""A task manager's tasks with every field it sends, set or not; one is long overdue and blocks others."""
+"""Generate a task manager's tasks with every field it sends, set or not; one is long overdue and blocks others."""
 
 import random
 from datetime import datetime, timedelta
@@ -7,7 +7,7 @@ from typing import Any, Final
 from brimgate.sandboxes.demo.prose import paragraph, title
 
 _NEVER: Final = "0001-01-01T00:00:00Z"
-"""What Vikunja sends for a date that is not set."""
+"""Vikunja's value for a date that is not set."""
 _START: Final = datetime(2026, 9, 1, 8)
 _USERS: Final = ("noor", "tomas", "ines", "yuki", "pavel")
 _LABELS: Final = (

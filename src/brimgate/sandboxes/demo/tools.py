@@ -1,4 +1,4 @@
-"""The demo server's tools: what each is called, takes and gives."""
+"""The demo server's tools: names, parameters and answers."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -40,7 +40,7 @@ class Tool(NamedTuple):
         return ToolOutcome(f"{self.name}: {wrong}", failed=True) if wrong else self.run(arguments)
 
     def _wrong(self, arguments: Json) -> str:
-        """What is wrong with the arguments, in words a model can act on; empty when nothing is."""
+        """Return what is wrong with the arguments, in words a model can act on; empty when nothing is."""
         if missing := [name for name in self.required if name not in arguments]:
             return f"{missing[0]!r} is required"
         for name, value in arguments.items():

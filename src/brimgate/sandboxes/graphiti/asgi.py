@@ -1,4 +1,4 @@
-"""Requests and responses of a small ASGI application: bodies with a bound, answers as JSON or as events."""
+"""Requests and responses of a small ASGI application: bodies with a limit, answers as JSON or as events."""
 
 import json
 from collections.abc import Awaitable, Callable, MutableMapping

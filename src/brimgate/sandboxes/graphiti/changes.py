@@ -74,7 +74,7 @@ def add_triplet(store: Store, given: Json) -> Json:
 
 
 def _resolved(store: Store, name: str, uuid: str | None, group: str) -> Json:
-    """The node with that uuid, or of that name in the group, or a new one."""
+    """Return the node with that uuid, or with that name in the group, or a new one."""
     if uuid and (known := store.find("nodes", uuid)):
         return known
     condition = Condition()
@@ -105,7 +105,7 @@ def delete_entity_edge(store: Store, given: Json) -> Json:
 
 
 def delete_episode(store: Store, given: Json) -> Json:
-    """With it go the facts that no other episode tells, and the nodes that then have none."""
+    """Delete an episode, the facts that no other episode states, and the nodes that then have none."""
     uuid = given["uuid"]
     with store.changing():
         if not store.find("episodes", uuid):

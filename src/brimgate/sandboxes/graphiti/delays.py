@@ -1,4 +1,4 @@
-"""Answers that take their time: which requests wait, for how long, and what is sent meanwhile."""
+"""Slow answers: which requests wait, for how long, and what is sent meanwhile."""
 
 import json
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ _STEP_SECONDS: Final = 0.5
 
 
 class Call(NamedTuple):
-    """A call of a tool: what it is named by, and where its caller wants to hear of its progress."""
+    """A call of a tool: its id, and its caller's progress token."""
 
     number: str | int
     token: str | int | None
@@ -19,7 +19,7 @@ class Pace(NamedTuple):
     delay_seconds: float = 0
 
     def slowed(self, message: Json) -> Call | None:
-        """The call that must wait, if the message is one."""
+        """Return the call that must wait, if the message is one."""
         number = message.get("id")
         if (
             not self.delay_seconds
@@ -32,7 +32,7 @@ class Pace(NamedTuple):
         return Call(number, token if isinstance(token, str | int) else None)
 
     def steps(self) -> Iterator[tuple[float, float]]:
-        """How long to wait each time, and how much is done then."""
+        """Yield how long to wait each time, and how much is done then."""
         done = 0.0
         while done < self.delay_seconds:
             step = min(_STEP_SECONDS, self.delay_seconds - done)
@@ -40,7 +40,7 @@ class Pace(NamedTuple):
             yield step, done
 
     def progress(self, call: Call, done: float) -> bytes | None:
-        """What to send then; nothing to a caller that did not ask, and nothing when the answer is due."""
+        """Return the progress message; None for a caller that did not ask, and None when the answer is due."""
         if call.token is None or done >= self.delay_seconds:
             return None
         params: Json = {"progressToken": call.token, "progress": done, "total": self.delay_seconds}
@@ -49,7 +49,7 @@ class Pace(NamedTuple):
 
 
 def message_of(line: bytes) -> Json:
-    """What a session will make of it; empty if it will refuse it."""
+    """Return the message as a session will read it; empty if it will refuse it."""
     try:
         message: Any = json.loads(line)
     except (ValueError, RecursionError):
@@ -63,7 +63,7 @@ def params_of(message: Json) -> Json:
 
 
 def called_off(message: Json) -> str | int | None:
-    """The request that a message calls off; None if it does not."""
+    """Return the id of the request that a message cancels, or None."""
     number: Any = params_of(message).get("requestId")
     is_one = message.get("method") == "notifications/cancelled" and isinstance(number, str | int)
     return number if is_one else None

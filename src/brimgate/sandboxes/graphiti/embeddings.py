@@ -1,4 +1,4 @@
-"""Vectors nobody can read, where they do not belong: getzep/graphiti issue #610."""
+"""Add vectors nobody can read, where they do not belong: getzep/graphiti issue #610."""
 
 import random
 from typing import Any, Final
@@ -8,7 +8,7 @@ Json = dict[str, Any]
 
 
 def with_embeddings(answer: Json) -> Json:
-    """The answer, its nodes and facts each with a vector among the attributes."""
+    """Return the answer with a vector among the attributes of each node and fact."""
     facts = [*answer.get("facts", ()), *answer.get("edges", ())]
     if "fact" in answer:
         facts.append(answer)

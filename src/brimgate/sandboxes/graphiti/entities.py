@@ -1,4 +1,4 @@
-"""Entities by type: what they are called and what is said of them."""
+"""Entities by type: their names, and what is said about them."""
 
 import random
 from typing import Final, NamedTuple
@@ -9,7 +9,7 @@ from brimgate.sandboxes.graphiti.forms import Form, forms, pick
 class Kind(NamedTuple):
     names: tuple[Form, ...]
     openings: tuple[Form, ...]
-    """The first sentence of a summary. It has the name, so that no two summaries are alike."""
+    """The first sentence of a summary. It contains the name, so that no two summaries are alike."""
 
 
 KINDS: Final[dict[str, Kind]] = {

@@ -1,4 +1,4 @@
-"""Episodes: what was said, written or sent, and what the facts of the graph were taken from."""
+"""Episodes: what was said, written or sent, from which the facts of the graph were taken."""
 
 import json
 import random
@@ -69,7 +69,7 @@ _HOW_MANY_FACTS: Final = (1, 1, 1, 2, 2, 2, 2, 3, 3, 4)
 
 
 def tell_episode(chance: random.Random, facts: Sequence[str], entities: Sequence[str]) -> Telling:
-    """An episode that states the facts, or at least names the entities."""
+    """Return an episode that states the facts, or at least names the entities."""
     stated = list(facts[: min(_MOST_FACTS, pick(chance, _HOW_MANY_FACTS))])
     if not stated:
         stated = [f"{entity} came up again" for entity in entities]

@@ -12,19 +12,19 @@ Item = TypeVar("Item")
 
 
 def pick(chance: random.Random, items: Sequence[Item]) -> Item:
-    """As `Random.choice`, three times as fast: start-up waits for tens of thousands of these."""
+    """Choose like `Random.choice`, three times as fast: startup waits for tens of thousands of these."""
     return items[int(chance.random() * len(items))]
 
 
 def draw_uuid(chance: random.Random) -> str:
-    """As `uuid.UUID(int=chance.getrandbits(128), version=4)`, without the import and the object."""
+    """Make a uuid like `uuid.UUID(int=chance.getrandbits(128), version=4)`, without the import and the object."""
     digits = f"{chance.getrandbits(128):032x}"
     variant = "89ab"[int(digits[16], 16) & 3]
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
 
 class Form:
-    """A sentence; a slot is filled with what is given, or with a word from the vocabulary."""
+    """A sentence. A slot is filled with a given value, or with a word from the vocabulary."""
 
     def __init__(self, text: str) -> None:
         slots = _SLOT.findall(text)

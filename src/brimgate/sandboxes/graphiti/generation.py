@@ -1,4 +1,4 @@
-"""A whole graph out of a seed: the same rows for the same numbers, on every machine.
+"""Generate a whole graph from a seed: the same rows for the same numbers, on every machine.
 
 Rows are as the store has them: times in seconds since 1970, lists as words between spaces, attributes as JSON.
 """
@@ -28,7 +28,7 @@ _SAGAS: Final = (
     ("Search migration", "main", 40, 20),
     ("Fjord journey", "travel", 4, 0),
 )
-"""Name, group, and which episodes of that group belong to it: one in so many, from which on."""
+"""Name, group, and which episodes of that group belong to it: one in how many, and from which on."""
 
 
 class Size(NamedTuple):
@@ -86,7 +86,7 @@ def _name(chance: random.Random, kind: Kind, seen: set[str]) -> str:
 
 
 def _unlike(text: str, seen: set[str]) -> str:
-    """The text, or with a number where it has been used."""
+    """Return the text, with a number if it has been used."""
     number, told = 2, text
     while told in seen:
         told = f"{text} {number}"
@@ -193,7 +193,7 @@ def _saga(group: str, number: int) -> str | None:
 
 
 def _dealt(facts: list[Row], groups: list[str]) -> Iterable[list[Row]]:
-    """The facts of each episode: those of a group, in order, to the episodes of that group."""
+    """Distribute the facts of each group, in order, over the episodes of that group."""
     waiting: defaultdict[str, list[Row]] = defaultdict(list)
     for fact in facts:
         waiting[fact["group_id"]].append(fact)
@@ -205,7 +205,7 @@ def _dealt(facts: list[Row], groups: list[str]) -> Iterable[list[Row]]:
 
 
 def _date(chance: random.Random, fact: Row, told: int) -> None:
-    """When it was written down, held true, and ceased to; one in seven is no longer true."""
+    """Set when the fact was recorded, became true, and ceased to be; one in seven is no longer true."""
     valid = told - int(chance.random() * 90 * 86_400)
     ended = chance.random() < 0.15
     fact["created"] = told + 10
@@ -216,7 +216,7 @@ def _date(chance: random.Random, fact: Row, told: int) -> None:
 
 
 def _collide(rows: list[Row]) -> list[Row]:
-    """Two whose uuids end alike, so that whoever shortens them by the end is found out."""
+    """Make two uuids end alike, to expose code that shortens them by the end."""
     if len(rows) > 1:
         one, other = rows[len(rows) // 3], rows[len(rows) * 2 // 3]
         other["uuid"] = other["uuid"][:-8] + one["uuid"][-8:]

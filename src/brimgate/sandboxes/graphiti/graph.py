@@ -1,4 +1,4 @@
-"""A knowledge graph one can ask: Graphiti's tools without any protocol around them."""
+"""A knowledge graph to query: Graphiti's tools without any protocol around them."""
 
 import sqlite3
 import threading
@@ -19,7 +19,7 @@ _NOT_INITIALIZED: Final = "Graphiti service not initialized"
 
 
 class Graph:
-    """The store is opened, and filled if it is new, by the first call: starting does not wait for it."""
+    """Opens the store on the first call, and fills it if it is new: startup does not wait for it."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Graph:
         self._lock = threading.Lock()
 
     def call(self, tool: str, arguments: Json | None = None) -> Json:
-        """What the tool answers; BadArguments for what it cannot take and for tools there are not."""
+        """Return the answer of a tool. Raise BadArguments for bad arguments and unknown tools."""
         if tool not in self.tools:
             raise BadArguments(f"Unknown tool: {tool}")
         called = self.tools[tool]

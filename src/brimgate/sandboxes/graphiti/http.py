@@ -1,4 +1,4 @@
-"""The graph over Streamable HTTP: sessions for the handshake revisions, requests that stand alone for the modern one."""
+"""The graph over Streamable HTTP: sessions for the handshake revisions, independent requests for the modern one."""
 
 import asyncio
 import json
@@ -39,11 +39,11 @@ _STATUS: Final = {
     UNSUPPORTED_VERSION: 400,
     METHOD_NOT_FOUND: 404,
 }
-"""Of a modern answer that is this error; an error within a session comes with 200."""
+"""The status of a modern answer with this error; an error within a session comes with 200."""
 
 
 class _Visit(NamedTuple):
-    """The session a request belongs to."""
+    """The session that a request belongs to."""
 
     session: FakeSession
     id: str = ""
@@ -122,7 +122,7 @@ class App:
 
 
 class _Slow:
-    """A call that waits. It ends early when it is called off or when its caller has gone."""
+    """A call that waits. It ends early when it is cancelled or when its caller has gone."""
 
     def __init__(self, visit: _Visit, pace: Pace, call: Call, receive: Receive, send: Send) -> None:
         self._visit, self._pace, self._call = visit, pace, call
@@ -167,7 +167,7 @@ class _Slow:
 
 
 def _check_headers(message: Json, headers: dict[bytes, bytes]) -> None:
-    """A modern request repeats in its headers what its body says."""
+    """Check that a modern request repeats its body in its headers."""
     told = {
         b"mcp-method": message.get("method"),
         b"mcp-protocol-version": message["params"]["_meta"][VERSION_KEY],
@@ -182,7 +182,7 @@ def _status(answer: bytes) -> int:
 
 
 def serve_http(server: FakeServer, pace: Pace, host: str, port: int) -> None:
-    """Until a signal. The address is told once connections are taken."""
+    """Serve until a signal. Print the address once connections are accepted."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, port), family=family) as listening:
         where = f"[{host}]" if ":" in host else host

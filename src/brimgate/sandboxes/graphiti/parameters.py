@@ -1,4 +1,4 @@
-"""What tools take: schemas as FastMCP writes them, and what is made of the arguments that come."""
+"""Parameters of tools: schemas as FastMCP writes them, and how arguments are read."""
 
 import json
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ _REQUIRED: Final = object()
 
 
 class BadArguments(ValueError):
-    """Arguments a tool cannot take."""
+    """Arguments that a tool cannot take."""
 
 
 class Parameter(NamedTuple):
@@ -32,7 +32,7 @@ class Parameter(NamedTuple):
         return schema | {"title": self.name.replace("_", " ").title()}
 
     def read(self, value: Any) -> Any:
-        """The value, or what FastMCP reads out of a text: a list as JSON, a number in digits."""
+        """Return the value, or what FastMCP reads from a text: a list as JSON, a number in digits."""
         if any(_fits(value, schema) for schema in self.schemas):
             return _as_list(value) if _TEXTS in self.schemas else value
         if isinstance(value, str):
@@ -82,7 +82,7 @@ def input_schema(tool: str, parameters: Sequence[Parameter]) -> Json:
 
 
 def read_arguments(tool: str, parameters: Sequence[Parameter], arguments: Json) -> Json:
-    """One value for each parameter. What there is no parameter for is ignored, as FastMCP does."""
+    """Return one value for each parameter. Unknown arguments are ignored, as in FastMCP."""
     given: Json = {}
     faults: list[str] = []
     for parameter in parameters:
@@ -132,6 +132,6 @@ def _parsed(value: str) -> Any:
 
 
 def _as_list(value: Any) -> Any:
-    """Some clients write a list as a text: `group_ids` that looks like one is one."""
+    """Read a list written as a text, as some clients do: `group_ids` that looks like one is one."""
     told = _parsed(value) if isinstance(value, str) else value
     return told if _fits(told, _TEXTS) else value

@@ -11,14 +11,14 @@ from brimgate.sandboxes.graphiti.store import ANYWHERE, Condition, Near, Store
 DEFAULT_GROUP: Final = "main"
 _MOST_COMMUNITIES: Final = 12
 _AMONG: Final = "instr(' ' || {} || ' ', ' ' || ? || ' ')"
-"""One of the words of a column."""
+"""Matches one of the words of a column."""
 _NODES_NEAR: Final = """CASE WHEN uuid = ? THEN 0 WHEN uuid IN (SELECT source_node_uuid FROM facts WHERE
     target_node_uuid = ? UNION SELECT target_node_uuid FROM facts WHERE source_node_uuid = ?) THEN 1 ELSE 2 END"""
 _FACTS_NEAR: Final = "? NOT IN (source_node_uuid, target_node_uuid)"
 
 
 class Failed(Exception):
-    """A call that is answered with an error in words."""
+    """A call that is answered with an error message."""
 
 
 def groups_of(given: Json) -> list[str]:

@@ -1,4 +1,4 @@
-"""What relates entities, by their types, and how it is told."""
+"""Relations between entities, by their types, and the sentences for them."""
 
 import random
 from typing import Final, NamedTuple
@@ -60,7 +60,7 @@ RELATIONS: Final = (
     _relation("PART_OF", "Topic", "Topic", "is part of", "is often confused with"),
 )
 ANY: Final = _relation("RELATES_TO", "", "", "relates to", "was mentioned together with", "is listed beside")
-"""For entities of no type, and for graphs too small to have every type."""
+"""For entities without a type, and for graphs too small to have every type."""
 
 _TAILS: Final = forms(
     " since {month} {year}",

@@ -1,4 +1,4 @@
-"""Finding rows by words: SQLite's full-text index, or a scan where SQLite was built without it.
+"""Find rows by words: with SQLite's full-text index, or a scan where SQLite was built without it.
 
 Either gives a subselect of `row` and `rank`, the best rank lowest.
 """
@@ -8,7 +8,7 @@ import sqlite3
 from typing import Final
 
 INDEXED: Final = {"nodes": ("name", "summary"), "facts": ("name", "fact")}
-"""The columns that are searched, by table."""
+"""The searched columns, by table."""
 _WORD: Final = re.compile(r"\w+")
 _MOST_WORDS: Final = 64
 _SHORTEST_PREFIX: Final = 4
@@ -39,7 +39,7 @@ def has_full_text(database: sqlite3.Connection) -> bool:
 
 
 class FullText:
-    """The index is built at the first search, so that starting does not wait for it; triggers keep it true."""
+    """Builds the index at the first search, so that startup does not wait for it; triggers keep it up to date."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
         known = database.execute("SELECT 1 FROM sqlite_master WHERE name = 'nodes_text'").fetchone()

@@ -1,4 +1,4 @@
-"""The graph as an MCP server: what goes on the wire is what the official SDK makes of such answers."""
+"""The graph as an MCP server. It sends what the official SDK makes of such answers."""
 
 import json
 from typing import Final, NamedTuple

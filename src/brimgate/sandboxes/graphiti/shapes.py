@@ -1,4 +1,4 @@
-"""Rows of the store as Graphiti's server answers them, and the schemas of those answers."""
+"""Rows of the store as Graphiti's server returns them, and the schemas of those answers."""
 
 import json
 from datetime import UTC, datetime
@@ -58,7 +58,7 @@ def _zulu_time(seconds: int | None) -> str | None:
 
 
 def seconds_of(moment: str) -> int:
-    """A moment in ISO 8601, in UTC if it does not say; ValueError for anything else."""
+    """Parse a moment in ISO 8601, in UTC if it does not say. Raise ValueError for anything else."""
     told = datetime.fromisoformat(moment)
     return int((told if told.tzinfo else told.replace(tzinfo=UTC)).timestamp())
 
@@ -101,6 +101,6 @@ COMMUNITIES: Final = _object(
 
 
 def or_error(tool: str, answer: Json) -> Json:
-    """FastMCP puts what a union gives under `result`: a schema must be of an object."""
+    """Wrap a union as FastMCP does, under `result`: a schema must be of an object."""
     result: Json = {"anyOf": [answer, _ERROR], "title": "Result"}
     return _object(result=result) | {"title": f"{tool}Output"}

@@ -1,4 +1,4 @@
-"""The graph on stdin and stdout. A slow call waits in a thread of its own, so that others can come in between."""
+"""The graph on stdin and stdout. A slow call waits in a thread of its own, so that others can be answered meanwhile."""
 
 import threading
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from brimgate.testing.mcp_session import FakeServer, FakeSession
 
 
 def serve_lines(server: FakeServer, pace: Pace, lines: Iterable[bytes], out: BinaryIO) -> None:
-    """Answers until the lines end; what still waits then is called off."""
+    """Answer until the lines end; then cancel what still waits."""
     serving = _Serving(FakeSession(server), pace, out)
     for line in lines:
         if line.strip():

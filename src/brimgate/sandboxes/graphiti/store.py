@@ -24,13 +24,13 @@ _SCHEMA: Final = """
     CREATE TABLE origin (seed INTEGER, now INTEGER, added INTEGER);
 """
 Near = tuple[str, Sequence[Any]]
-"""An expression that is low for rows that come first, and what belongs in it."""
+"""An expression that is low for rows that come first, and its values."""
 ANYWHERE: Final[Near] = ("NULL", ())
 _TABLES: Final = ("nodes", "facts", "episodes", "sagas")
 
 
 class Condition:
-    """What rows must meet: pieces of SQL and what belongs in them."""
+    """What rows must match: pieces of SQL and their values."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
@@ -41,12 +41,12 @@ class Condition:
         self.values += values
 
     def add_any(self, text: str, values: Sequence[Any]) -> None:
-        """One of the values, each in a copy of the text; no values, no condition."""
+        """Require one of the values, each in a copy of the text; no values, no condition."""
         if values:
             self.add(f"({' OR '.join([text] * len(values))})", *values)
 
     def add_in(self, column: str, values: Sequence[Any]) -> None:
-        """The column is one of the values; no values, no condition."""
+        """Require the column to be one of the values; no values, no condition."""
         if values:
             self.add(f"{column} IN ({', '.join('?' * len(values))})", *values)
 
@@ -59,13 +59,13 @@ class Store:
     def __init__(
         self, path: str, size: Size, seed: int, now: datetime, search: FullText | Scan | None = None
     ) -> None:
-        """How to search is found out, unless told."""
-        # Calls may come from any thread, one at a time: the graph sees to that.
+        """Open the store. The kind of search is detected, unless given."""
+        # Calls may come from any thread, one at a time: the graph ensures that.
         self._database = sqlite3.connect(
             path, timeout=_PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
         )
         self._database.row_factory = sqlite3.Row
-        # It is made-up data: what a power cut takes is made again.
+        # The data is made up: what a power cut loses is generated again.
         self._database.execute("PRAGMA synchronous = OFF")
         self._search = search
         with self.changing():
@@ -85,7 +85,7 @@ class Store:
 
     @contextmanager
     def changing(self) -> Generator[None]:
-        """All that is changed within, or nothing; other processes wait."""
+        """Change everything within, or nothing; other processes wait."""
         self._database.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -123,7 +123,7 @@ class Store:
         limit: int,
         near: Near = ANYWHERE,
     ) -> list[Row]:
-        """The rows that fit best, near ones first."""
+        """Return the rows that match best, near ones first."""
         words = words_of(query)
         if not words or limit <= 0:
             return []
@@ -135,7 +135,7 @@ class Store:
         return self._all(text, [*values, *condition.values, *near[1], limit])
 
     def add(self, table: str, row: Row) -> None:
-        """A row with a uuid that is there already takes its place."""
+        """Add a row. It replaces a row with the same uuid."""
         self._database.execute(f"DELETE FROM {table} WHERE uuid = ?", [row["uuid"]])  # noqa: S608  # our names
         self._insert(table, [row])
 
@@ -146,7 +146,7 @@ class Store:
         self._database.execute(f"DELETE FROM {table} WHERE {condition.where}", condition.values)  # noqa: S608
 
     def next_addition(self) -> tuple[str, int]:
-        """A uuid and a moment for what is added: as foreseeable as all else, and later than everything before."""
+        """Return a uuid and a moment for an addition: deterministic, and later than everything before."""
         origin = self._one("UPDATE origin SET added = added + 1 RETURNING seed, now, added")
         assert origin  # noqa: S101  # written when the tables were
         chance = random.Random(f"{origin['seed']}/{origin['added']}")  # noqa: S311  # made-up data, not secrets

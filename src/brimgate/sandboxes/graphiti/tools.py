@@ -1,4 +1,4 @@
-"""Graphiti's tools, in the order its server lists them: what each is called, takes, gives and does."""
+"""Graphiti's tools, in the order its server lists them: names, parameters, answers and functions."""
 
 from collections.abc import Callable
 from typing import Final, NamedTuple
@@ -25,7 +25,7 @@ class Tool(NamedTuple):
     description: str
     parameters: tuple[Parameter, ...]
     answer: Json
-    """The schema of what it answers when all is well."""
+    """The schema of its answer on success."""
     run: Callable[[Store, Json], Json]
 
     def definition(self) -> Json:
@@ -34,7 +34,7 @@ class Tool(NamedTuple):
 
     @property
     def may_fail(self) -> bool:
-        """Whether it answers an error in place of what it should; the status is an answer in any case."""
+        """Whether it may answer with an error instead; the status tool always answers with a status."""
         return self.answer is not shapes.STATUS
 
     @property
@@ -47,7 +47,7 @@ _OLD_NAMES: Final = {
     "search_memory_facts": "search_facts",
     "add_memory": "add_episode",
 }
-"""What earlier servers called them."""
+"""The names that earlier servers used."""
 
 
 def tools(*, old_names: bool = False) -> dict[str, Tool]:

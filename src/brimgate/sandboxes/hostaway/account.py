@@ -1,4 +1,4 @@
-"""All that the account holds. Kept are briefs of homes and stays; whole records are made when they are asked for."""
+"""Everything in the account. It keeps summaries of homes and stays; whole records are generated on request."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -13,7 +13,7 @@ from brimgate.sandboxes.hostaway.wire import encode
 Json = dict[str, Any]
 
 _MOST_ENCODED: Final = 2_000
-"""Records whose JSON is kept: a demo reads the same ones again, and a listing takes 4 ms to make."""
+"""Records whose JSON is cached: a demo reads the same ones again, and a listing takes 4 ms to make."""
 
 
 class Account:
@@ -38,7 +38,7 @@ class Account:
 
     @property
     def stays(self) -> Sequence[Stay]:
-        """All, the oldest first. Made on first use: the server listens before."""
+        """All stays, the oldest first. Generated on first use: the server listens before."""
         while len(self._stays) < self._count:
             self._stays.append(self._timeline.stay(len(self._stays)))
         return self._stays if len(self._stays) == self._count else self._stays[: self._count]

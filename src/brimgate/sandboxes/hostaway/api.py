@@ -1,4 +1,4 @@
-"""The endpoints: which paths there are, and what each answers."""
+"""The endpoints: the paths, and what each answers."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -49,7 +49,7 @@ class Api:
         ]
 
     def route(self, method: str, path: str) -> Callable[[Request], Answer]:
-        """What answers it; 404 and 405 come before the question who asks."""
+        """Return the handler. 404 and 405 come before the check of credentials."""
         allowed: list[str] = []
         for pattern, of, handler in self._routes:
             if not (found := pattern.fullmatch(path)):

@@ -92,5 +92,5 @@ async def _wait_until(due: float) -> None:
 
 
 def make_app(**settings: Any) -> App:
-    """By the names of `Settings`."""
+    """Create the application with the given `Settings`."""
     return App(Settings(**settings))

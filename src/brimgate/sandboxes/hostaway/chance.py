@@ -1,4 +1,4 @@
-"""Randomness of one record: made anew from the seed, the kind and the number, so that nothing has to be kept."""
+"""Randomness for one record, derived from the seed, the kind and the number, so that nothing has to be kept."""
 
 import random
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What tests do to the sandbox, and what they may know of it: under /control, and only where it is served."""
+"""Control and inspection for tests: under /control, and only if it is enabled."""
 
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final
@@ -19,13 +19,13 @@ _MOST_ADDED: Final = 100_000
 
 
 class Journal:
-    """What was asked, the oldest first."""
+    """The requests, the oldest first."""
 
     def __init__(self) -> None:
         self.entries: deque[Json] = deque(maxlen=_MOST_REMEMBERED)
 
     def note(self, request: Request) -> Json:
-        """An entry whose status is null until it is answered, and stays so if it never is."""
+        """Record a request. Its status is null until it is answered, and stays so if it never is."""
         entry: Json = {
             "method": request.method,
             "path": request.path,
@@ -79,7 +79,7 @@ class Control:
         return list(self._journal.entries)
 
     def _reset(self, _: Json) -> None:
-        """Data, faults, limits and journal as at the start. Tokens stay: a caller may go on with the one it has."""
+        """Reset data, faults, limits and journal. Tokens stay: a caller may continue with the one it has."""
         self._account.reset()
         self._faults.clear()
         self._journal.entries.clear()

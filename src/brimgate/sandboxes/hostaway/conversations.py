@@ -20,7 +20,7 @@ _MOST_MESSAGES: Final = 1_000
 
 
 def conversation(settings: Settings, stay: Stay) -> Json:
-    """With its last message only, as the real API does; all of them have an address of their own."""
+    """Return a conversation with its last message only, as the real API does; all messages have a path of their own."""
     chance = chance_of(settings.seed, "conversation", stay.number)
     known: Json = {
         "id": stay.conversation_id,

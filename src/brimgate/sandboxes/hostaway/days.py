@@ -15,7 +15,7 @@ Json = dict[str, Any]
 
 
 def nights(stays: Iterable[Stay]) -> dict[date, Stay]:
-    """Who sleeps there in which night."""
+    """Return who stays there in which night."""
     taken = (stay for stay in stays if stay.takes_nights)
     return {stay.arrival + timedelta(days=at): stay for stay in taken for at in range(stay.nights)}
 

@@ -1,4 +1,4 @@
-"""Answers that go wrong, as real ones do: planned for a path, so many times."""
+"""Faulty answers, as real ones are: planned for a path, a given number of times."""
 
 import asyncio
 from collections import deque
@@ -30,11 +30,11 @@ KINDS: Final = (
     "hang",
 )
 SILENT: Final = ("drop", "hang")
-"""After these the caller has heard nothing."""
+"""Faults after which the caller has received nothing."""
 DROP: Final = "brimgate.drop"
-"""Where our server puts into the scope what closes the connection; ASGI itself has no word for it."""
+"""Where our server puts the function that closes the connection into the scope; ASGI itself has none."""
 LEAK: Final = "mysql://hostaway:hunter2@10.0.3.7/live"
-"""What a stack trace gives away; nobody should ever pass it on."""
+"""What a stack trace reveals; nobody should ever pass it on."""
 _ELSEWHERE: Final = "http://127.0.0.1:9/elsewhere"
 _HTML: Final = (
     b"<!DOCTYPE html>\n<html><head><title>500 Internal Server Error</title><script>alert(1)</script></head>\n"
@@ -46,7 +46,7 @@ _WRONG: Final = {"status": "success", "result": "none", "count": "many", "limit"
 class Fault(NamedTuple):
     kind: str
     seconds: float = 1
-    """For `slow`: so much later than it would be."""
+    """For `slow`: the delay."""
     location: str = _ELSEWHERE
     """For `redirect`."""
 
@@ -69,7 +69,7 @@ class Faults:
 
 
 def replaces(fault: Fault) -> Answer | None:
-    """The answer that is given instead of the right one; none if the right one is given, in whatever way."""
+    """Return the answer that replaces the right one, or None if the right one is sent, in whatever way."""
     match fault.kind:
         case "html500":
             return Answer(500, _HTML, "text/html")
@@ -87,7 +87,7 @@ def replaces(fault: Fault) -> Answer | None:
 
 
 async def deliver(fault: Fault | None, answer: Answer, scope: Scope, receive: Receive, send: Send) -> None:
-    """The answer, or what becomes of it."""
+    """Send the answer, or its faulty version."""
     match fault.kind if fault else "":
         case "hang":
             await disconnected(receive)

@@ -9,7 +9,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def complete(names: tuple[str, ...], known: Mapping[str, Any]) -> dict[str, Any]:
-    """A record of all the names in their order; null where nothing is known."""
+    """Return a record with all the names in order; null where nothing is known."""
     return {name: known.get(name) for name in names}
 
 
@@ -41,7 +41,7 @@ LISTING: Final = _names(
     "bookingEngineUrls marriottListingName airbnbPetFeeAmount insertedOn insuranceEligibilityStatus "
     "listingSettings"
 )
-"""144: of a listing, as seen in a page of real ones."""
+"""144 fields of a listing, as seen in a page of real ones."""
 RESERVATION: Final = _names(
     "id listingMapId listingName channelId source channelName reservationId hostawayReservationId "
     "channelReservationId externalPropertyId externalUnitId assigneeUserId customerIcalId customerIcalName "
@@ -64,12 +64,12 @@ RESERVATION: Final = _names(
     "rentalAgreementFileUrl reservationAgreement financeField guestPaymentCardIsVirtual insuranceStatus "
     "claimStatus insurancePolicyId cancellationPolicyId hostProxyEmail"
 )
-"""123: of a reservation, as seen in a page of real ones."""
+"""123 fields of a reservation, as seen in a page of real ones."""
 CONVERSATION: Final = _names(
     "id accountId listingMapId reservationId type recipientEmail recipientName recipientPicture hostEmail "
     "guestEmail hasUnreadMessages messageSentOn messageReceivedOn conversationMessages Reservation"
 )
-"""Of a conversation; `Reservation` is a whole one."""
+"""Fields of a conversation; `Reservation` is a whole one."""
 MESSAGE: Final = _names(
     "id accountId userId listingMapId reservationId channelId conversationId communicationId whatsappTemplateId "
     "whatsappBusinessTemplateId airbnbThreadMessageId channelThreadMessageId ccEmail1 ccEmail2 subject body "
@@ -82,13 +82,13 @@ MESSAGE: Final = _names(
     "twilioMessageIdConversationMessageId whatsAppMessageIdConversationMessageId attachment "
     "conversationMessageNote conversationSnooze conversationArchive"
 )
-"""58: of a message within a conversation."""
+"""58 fields of a message within a conversation."""
 DAY: Final = _names(
     "id date isAvailable isProcessed status price minimumStay maximumStay closedOnArrival closedOnDeparture note "
     "countAvailableUnits availableUnitsToSell countPendingUnits countBlockingReservations countBlockedUnits "
     "desiredUnitsToSell reservations"
 )
-"""Of a day of a calendar, by the official documentation, as are those that follow."""
+"""Fields of a day of a calendar, by the official documentation, as are those that follow."""
 DAY_RESERVATION: Final = _names(
     "id listingMapId channelId channelName reservationId externalPropertyId externalRatePlanId externalUnitId "
     "externalRuid manualIcalId manualIcalName isProcessed isManuallyChecked isInstantBooked hasPullError "
@@ -98,7 +98,7 @@ DAY_RESERVATION: Final = _names(
     "channelCommissionAmount hostawayCommissionAmount cleaningFee securityDepositFee isPaid paymentMethod "
     "stripeGuestId currency status hostNote guestNote comment"
 )
-"""Of a reservation within a day: fewer than it has elsewhere, and some of an older time."""
+"""Fields of a reservation within a day: fewer than elsewhere, and some from an older version."""
 FINANCE: Final = _names(
     "id accountId listingMapId channelId reservationId damageDeposit guestChannelFee hostChannelFee baseRate vat "
     "salesTax cityTax otherTaxes cleaningFeeValue additionalCleaningFee parkingFee towelChangeFee "
@@ -111,14 +111,14 @@ FINANCE: Final = _names(
     "employeeDiscount otherSpecialDiscount paymentServiceProcessingFees bookingComCancellationGuestFee "
     "otaPaymentProcessingFee insuranceFee manuallySetFields customFeeValuesJson insertedOn updatedOn"
 )
-"""Of the standard financial fields of a reservation."""
+"""The standard financial fields of a reservation."""
 REVIEW: Final = _names(
     "id accountId listingMapId reservationId autoReviewId timeDelta scheduledDateTime channelId type status "
     "rating externalReviewId externalReservationId publicReview privateFeedback revieweeResponse "
     "isRevieweeRecommended isCancelled autoReviewTemplateId reviewCategory departureDate arrivalDate listingName "
     "guestName"
 )
-"""Of a review."""
+"""Fields of a review."""
 USER: Final = _names(
     "id accountId userGroupId userGroupName email icalKey passwordUpdatedOn verificationCode secondEmail "
     "firstName lastName title country city phone emergencyPhone preferredContactMethod noteBeforeContact address "
@@ -133,4 +133,4 @@ USER: Final = _names(
     "deleteGuestbook isAdmin accessFinancialData accessContactData accessGuestNotes accessTagManagement "
     "readAnalytics readListingsFinancials readOccupancyReport lastLoginOn listingMapIds"
 )
-"""Of a user of the account."""
+"""Fields of a user of the account."""

@@ -1,4 +1,4 @@
-"""The listings in brief: what filters, reservations and reports need to know of each."""
+"""Summaries of listings: what filters, reservations and reports need to know of each."""
 
 from typing import Final, NamedTuple
 
@@ -47,6 +47,6 @@ def home_of(seed: int, position: int) -> Home:
 
 
 def position_of(listing_id: int) -> int:
-    """Of the listing with that id, if there is one so far; -1 if no listing can have it."""
+    """Return the position of the listing with that id, if it exists already; -1 if no listing can have it."""
     position, rest = divmod(listing_id - _FIRST_ID, _STEP)
     return -1 if rest else position

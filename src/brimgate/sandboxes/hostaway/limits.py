@@ -1,4 +1,4 @@
-"""So many requests within a window that slides. One that is refused does not count: who waits gets through."""
+"""A rate limit with a sliding window. A refused request does not count: whoever waits gets through."""
 
 import time
 from collections import defaultdict, deque

@@ -1,4 +1,4 @@
-"""A whole listing: 144 fields and about 46 KB, most of it descriptions (told once for each channel) and images."""
+"""Generate a whole listing: 144 fields and about 46 KB, mostly descriptions (once per channel) and images."""
 
 import random
 from datetime import timedelta

@@ -1,4 +1,7 @@
-"""What a stay costs, and who gets what of it. Reservations, financial fields and reports all ask here, so they agree."""
+"""The price of a stay, and who gets which share.
+
+Reservations, financial fields and reports all use it, so they agree.
+"""
 
 from typing import NamedTuple
 
@@ -15,11 +18,11 @@ class Money(NamedTuple):
     guest_channel_fee: float
     host_channel_fee: float
     commission: float
-    """The property manager's."""
+    """The property manager's commission."""
 
     @property
     def total(self) -> float:
-        """The guest pays it to the host; what the channel takes from the guest comes on top."""
+        """What the guest pays to the host; the channel's fee for the guest comes on top."""
         return round(self.base + self.cleaning + self.tax + self.pet_fee, 2)
 
     @property

@@ -1,4 +1,4 @@
-"""What a caller asks for, read strictly: a bad value gets 422 and a sentence. Unknown names are passed over."""
+"""Read query parameters strictly: a bad value gets 422 and a sentence. Unknown names are ignored."""
 
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -10,7 +10,7 @@ _TRUE: Final = ("1", "true")
 _FALSE: Final = ("0", "false")
 _MOST_DIGITS: Final = 18
 _YEARS: Final = (1900, 2199)
-"""So that a month more or less is a date too."""
+"""Limits the years, so that a month more or less is a valid date too."""
 _DEFAULT_LIMIT: Final = 100
 _MOST: Final = 500
 
@@ -25,7 +25,7 @@ class Parameters:
         self._given = given
 
     def text(self, name: str) -> str | None:
-        """Empty is as good as absent: the documentation's own examples send `limit=&offset=`."""
+        """Return a text. Empty counts as absent: the documentation's own examples send `limit=&offset=`."""
         values = self._given.get(name)
         return values[-1].strip() or None if values else None
 

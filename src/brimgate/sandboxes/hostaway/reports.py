@@ -95,14 +95,14 @@ class Report(NamedTuple):
 
 
 def consolidated(settings: Settings, stays: Sequence[Stay]) -> Report:
-    """A row for each reservation."""
+    """Return a row for each reservation."""
     rows = [_head(stay) + list(_amounts(money_of(settings.seed, stay), stay).values()) for stay in stays]
     columns = _STAY | _MONEY
     return Report(columns, rows, _totals(columns, rows), _currency(stays))
 
 
 def listing_financials(settings: Settings, stays: Sequence[Stay]) -> Report:
-    """A row for each listing that had reservations."""
+    """Return a row for each listing that had reservations."""
     sums: dict[str, list[float]] = {}
     for stay in stays:
         amounts = _amounts(money_of(settings.seed, stay), stay).values()
@@ -114,7 +114,7 @@ def listing_financials(settings: Settings, stays: Sequence[Stay]) -> Report:
 
 
 def standard(settings: Settings, stays: Iterable[Stay]) -> Report:
-    """A row for each reservation and field; without totals."""
+    """Return a row for each reservation and field, without totals."""
     rows: list[list[Any]] = []
     for stay in stays:
         amounts = _amounts(money_of(settings.seed, stay), stay)
@@ -124,7 +124,7 @@ def standard(settings: Settings, stays: Iterable[Stay]) -> Report:
 
 
 def standard_fields(settings: Settings, stay: Stay) -> Json:
-    """The financial fields of one reservation."""
+    """Return the financial fields of one reservation."""
     money = money_of(settings.seed, stay)
     known: Json = {
         "id": 3_000_000 + stay.number,
@@ -186,7 +186,7 @@ def _listing_name(stay: Stay) -> str:
 
 
 def _totals(columns: dict[str, str], rows: list[list[Any]]) -> list[Any]:
-    """Zero under what cannot be summed up, as the real reports have it."""
+    """Return the totals, with zero for columns that cannot be summed, as in the real reports."""
     sums = [
         round(sum(row[at] for row in rows), 2) if name in _MONEY else 0 for at, name in enumerate(columns)
     ]

@@ -1,4 +1,4 @@
-"""A whole reservation: 123 fields and about 3.7 KB, half of them null for nearly everyone."""
+"""Generate a whole reservation: 123 fields and about 3.7 KB, half of them null for nearly everyone."""
 
 import random
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Which listings and reservations are asked for, and in which order. Filters and orders are the documented ones."""
+"""Find listings and reservations, in the requested order. Filters and orders are the documented ones."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime, timedelta
@@ -58,7 +58,7 @@ def _available(account: Account, homes: list[Home], first: date | None, end: dat
 
 
 def find_stays(account: Account, asked: Parameters) -> list[Stay]:
-    """The newest first, unless another order is asked for."""
+    """Find stays, the newest first unless another order is requested."""
     tests = [*_equals(asked), *_ranges(asked), *_texts(asked)]
     found = [stay for stay in reversed(account.stays) if all(test(stay) for test in tests)]
     order = asked.choice("sortOrder", _STAY_ORDERS)
@@ -68,7 +68,7 @@ def find_stays(account: Account, asked: Parameters) -> list[Stay]:
 
 
 def offset_after(found: Sequence[Stay], last_id: int) -> int:
-    """Where to read on after that reservation, wherever it has moved to since."""
+    """Return where to continue after that reservation, wherever it has moved since."""
     for at, stay in enumerate(found):
         if stay.id == last_id:
             return at + 1
@@ -98,7 +98,7 @@ def _equals(asked: Parameters) -> Iterable[Test]:
 
 
 def _ranges(asked: Parameters) -> Iterable[Test]:
-    """Both ends included."""
+    """Yield tests for ranges, both ends included."""
     ranges: dict[tuple[str, str], Callable[[Stay], date]] = {
         ("arrivalStartDate", "arrivalEndDate"): lambda stay: stay.arrival,
         ("departureStartDate", "departureEndDate"): lambda stay: stay.departure,
@@ -123,7 +123,7 @@ def _texts(asked: Parameters) -> Iterable[Test]:
 
 
 def find_reported(account: Account, asked: Parameters) -> Sequence[Stay]:
-    """What a financial report is about."""
+    """Find the stays that a financial report is about."""
     kind = asked.choice("dateType", ("arrivalDate", "departureDate", "reservationDate")) or "arrivalDate"
     homes, channels, statuses = (
         asked.integers("listingMapIds"),

@@ -1,4 +1,4 @@
-"""The sandbox on a real socket: in this process and a thread of its own, or as the whole of a process."""
+"""The sandbox on a real socket: in a thread of this process, or as a process of its own."""
 
 import socket
 import sys
@@ -23,7 +23,10 @@ class _Protocol(HttpToolsProtocol):
 
 
 class Sandbox:
-    """`with Sandbox(reservations=500) as sandbox:` then ask `sandbox.url`; or `start` and `stop`."""
+    """A sandbox on a socket.
+
+    Use `with Sandbox(reservations=500) as sandbox:` and call `sandbox.url`, or `start` and `stop`.
+    """
 
     def __init__(self, *, host: str = "127.0.0.1", port: int = 0, **settings: Any) -> None:
         self.settings = Settings(**settings)
@@ -34,7 +37,7 @@ class Sandbox:
 
     @property
     def url(self) -> str:
-        """With its /v1; empty before the start."""
+        """The URL with its /v1; empty before the start."""
         return self._url
 
     @property
@@ -42,16 +45,16 @@ class Sandbox:
         return self._url.removesuffix("/v1") + "/control"
 
     def start(self) -> Self:
-        listening = listen(self._host, self._port)  # connections are taken from here on, and answered soon
+        listening = listen(self._host, self._port)  # connections are accepted from here on, and answered soon
         self._url = url_of(self._host, listening)
         self._server = server_of(self.settings)
         self._thread = threading.Thread(target=self._server.run, args=([listening],), name="hostaway-sandbox")
-        self._thread.daemon = True  # a test that fails to stop it does not keep the process
+        self._thread.daemon = True  # a test that fails to stop it does not block the process
         self._thread.start()
         return self
 
     def stop(self) -> None:
-        """Whatever still hangs is let go."""
+        """Stop, and drop whatever still hangs."""
         if not self._server or not self._thread:
             return
         self._server.should_exit = self._server.force_exit = True
@@ -68,12 +71,12 @@ class Sandbox:
 
 
 def sandbox(*, host: str = "127.0.0.1", port: int = 0, **settings: Any) -> Sandbox:
-    """A sandbox that has not started, by the names of `Settings`."""
+    """Create a sandbox that has not started, with the given `Settings`."""
     return Sandbox(host=host, port=port, **settings)
 
 
 def run(settings: Settings, host: str, port: int) -> None:
-    """Until a signal. The address is told once connections are taken."""
+    """Serve until a signal. Print the address once connections are accepted."""
     with listen(host, port) as listening:
         server = server_of(settings)
         sys.stderr.write(f"listening on {url_of(host, listening)}\n")

@@ -1,4 +1,4 @@
-"""What a sandbox is started with."""
+"""The settings of a sandbox."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +15,7 @@ class Settings:
     now: datetime = DEFAULT_NOW
     """When the newest reservation was made. Not the clock: the same seed gives the same data on any day."""
     delay_seconds: float = 0
-    """From a request to its answer, whatever making it takes."""
+    """The time from a request to its answer, whatever generating it takes."""
     account_id: int = 61_148
     secret: str = "sandbox-secret"  # noqa: S105  # there is nothing behind it
     token_seconds: float = 3_600
@@ -24,4 +24,4 @@ class Settings:
     rate_account: int = 20
     rate_window_seconds: float = 10
     control: bool = False
-    """Whether /control is served: faults, new reservations and what was asked."""
+    """Whether /control is served: faults, new reservations and the journal of requests."""

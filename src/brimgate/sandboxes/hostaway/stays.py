@@ -1,4 +1,4 @@
-"""The reservations in brief: what filters, orders, calendars and reports need to know of each."""
+"""Summaries of reservations: what filters, orders, calendars and reports need to know of each."""
 
 from datetime import date, datetime, timedelta
 from functools import lru_cache
@@ -83,7 +83,7 @@ class Stay(NamedTuple):
 
 
 def number_of(reservation_id: int) -> int:
-    """Of the reservation with that id, if there is one so far; -1 if none can have it."""
+    """Return the number of the reservation with that id, if it exists already; -1 if none can have it."""
     number, rest = divmod(reservation_id - _FIRST_ID, _STEP)
     return -1 if rest else number
 

@@ -1,4 +1,4 @@
-"""OAuth's client credentials: tokens are issued, run out and are revoked."""
+"""OAuth client credentials: tokens are issued, expire and are revoked."""
 
 import base64
 import json
@@ -55,7 +55,7 @@ class Tokens:
 
 
 def _token(settings: Settings) -> str:
-    """Of the form and length of the real ones, which are signed JSON Web Tokens of some 600 characters."""
+    """Make a token like the real ones, which are signed JSON Web Tokens of about 600 characters."""
     claims = {"aud": str(settings.account_id), "jti": secrets.token_hex(40), "sub": "", "scopes": ["general"]}
     parts = (
         json.dumps({"typ": "JWT", "alg": "RS256"}).encode(),

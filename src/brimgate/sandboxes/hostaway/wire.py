@@ -16,7 +16,7 @@ _MOST_BODY_BYTES: Final = 1 << 20
 
 
 class Refusal(Exception):
-    """Told to the caller in the shape of the API's errors."""
+    """Sent to the caller in the shape of the API's errors."""
 
     def __init__(self, status: int, message: str, **headers: str) -> None:
         super().__init__(message)
@@ -46,7 +46,7 @@ class Request(NamedTuple):
 
     @property
     def form(self) -> dict[str, list[str]]:
-        """The body's fields: sent as JSON, as a form, or as a form in parts (what `curl --form` sends)."""
+        """Return the fields of the body: sent as JSON, as a form, or as a multipart form (what `curl --form` sends)."""
         kind = self.headers.get("content-type", "")
         if kind.startswith(JSON):
             return _form_of_json(self.body)
@@ -105,7 +105,7 @@ async def disconnected(receive: Receive) -> None:
 
 
 def gather(pairs: list[tuple[str, str]]) -> dict[str, list[str]]:
-    """PHP's way with lists: `ids[]=1`, `ids[0]=1` and `ids=1` are all of `ids`."""
+    """Group values as PHP does for lists: `ids[]=1`, `ids[0]=1` and `ids=1` all belong to `ids`."""
     gathered: dict[str, list[str]] = {}
     for name, value in pairs:
         gathered.setdefault(name.partition("[")[0], []).append(value)

@@ -33,7 +33,7 @@ CITIES: Final = (
     City("Bergen", "Vestland", "NO", "Norway", "Europe/Oslo", "EUR", 60.39, 5.32),
     City("Trieste", "Friuli", "IT", "Italy", "Europe/Rome", "EUR", 45.65, 13.77),
 )
-"""All in one currency: an account's reports are in one."""
+"""All in one currency: an account's reports use one."""
 
 AIRBNB: Final = Channel(2018, "airbnbOfficial")
 VRBO: Final = Channel(2002, "homeaway")
@@ -47,7 +47,7 @@ STATUSES: Final = (
 )  # fmt: skip
 STATUS_WEIGHTS: Final = (45, 28, 13, 8, 2, 1, 1, 2)
 STAYING: Final = frozenset({"new", "modified", "ownerStay"})
-"""The statuses that take nights away from a calendar."""
+"""The statuses that block nights in a calendar."""
 
 FIRST_NAMES: Final = _words(
     "Ana Bashir Chloé Dmitri Esi Farah Göran Hana Ivo Jun Kemi Liam Mireille Noor Óscar Priya Quentin Rosa Søren "
