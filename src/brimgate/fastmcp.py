@@ -17,13 +17,12 @@ from typing import Any, Final, cast
 from brimgate.config.declarations import Config, Override
 from brimgate.config.rule_reader import make_rules, overridden
 from brimgate.engine.cursor import Binding
-from brimgate.engine.policy import Policy
-from brimgate.engine.rules import Rules, ToolRule
+from brimgate.engine.policy import Policy, Rules, ToolRule
 from brimgate.errors import ClientError
 from brimgate.hold.protection import Protection, process_ring
+from brimgate.hold.runtime import THREAD_BYTES
 from brimgate.hold.stores.contract import SnapshotStore
 from brimgate.hold.stores.memory import MemoryStore
-from brimgate.hold.threads import THREAD_BYTES
 from brimgate.relay import results, rewrite
 from brimgate.relay.protocol.message import encode
 from brimgate.relay.read_tool import definition, read_on

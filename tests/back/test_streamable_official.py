@@ -14,7 +14,7 @@ from brimgate.app.link import Link
 from brimgate.back.mcp.streamable import StreamableServer
 from brimgate.config.declarations import Config
 from brimgate.config.rule_reader import make_rules
-from brimgate.hold.lazy_protection import process_protection
+from brimgate.hold.runtime import process_protection
 from brimgate.http.client import HttpClient, Origin
 from brimgate.relay.protocol.versions import CAPABILITIES_KEY, MODERN_VERSION, VERSION_KEY
 from brimgate.relay.session import Session

@@ -16,8 +16,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from brimgate.cli.stage import Stage, broken, cut, pieces
-from brimgate.cli.walkthrough import FinishedWalk
+from brimgate.cli.tour import FinishedWalk, Stage, broken, cut, pieces
 
 PATIENCE_SECONDS = 120
 HINT = "any key: go on"

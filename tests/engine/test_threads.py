@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from brimgate.engine.cursor import Binding
 from brimgate.engine.query import Query
-from brimgate.hold.lazy_protection import process_protection
+from brimgate.hold.runtime import process_protection
 from brimgate.sandboxes.demo.log import log
 from brimgate.testing.bookings import bookings
 

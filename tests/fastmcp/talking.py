@@ -10,7 +10,7 @@ from fastmcp import Client, FastMCP
 from fastmcp.tools.base import Tool, ToolResult
 from pydantic import BaseModel
 
-from brimgate.engine.rules import ToolRule
+from brimgate.engine.policy import ToolRule
 from brimgate.fastmcp import BrimgateMiddleware, Rules
 from tests.relay.conversation import NOW, Conversation, policy
 

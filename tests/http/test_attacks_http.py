@@ -16,9 +16,9 @@ import pytest
 
 from brimgate.app.shared_server import SharedServer
 from brimgate.back.channel import Listener
-from brimgate.engine.rules import Rules
+from brimgate.engine.policy import Rules
 from brimgate.front.mcp.stateless import Replies
-from brimgate.hold.lazy_protection import process_protection
+from brimgate.hold.runtime import process_protection
 from brimgate.relay.catalog import Catalog
 from brimgate.relay.protocol.message import Message
 from brimgate.relay.session import Session

@@ -5,10 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 from brimgate.engine.cursor import KeyRing
-from brimgate.engine.policy import Policy
+from brimgate.engine.policy import Policy, Rules, ToolRule
 from brimgate.engine.rebuild import Rebuilder
 from brimgate.engine.replies.reply import Reply
-from brimgate.engine.rules import Rules, ToolRule
 from brimgate.engine.tokens.estimator import Estimator
 from brimgate.hold.protection import Protection
 from brimgate.hold.stores.memory import MemoryStore

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from brimgate.engine.policy import Policy
-from brimgate.engine.rules import ToolRule
+from brimgate.engine.policy import Policy, ToolRule
 from brimgate.engine.tokens.estimator import Estimator
 from tests.relay.conversation import Conversation, policy, record_of, texts
 from tests.relay.rawclient import RawClient

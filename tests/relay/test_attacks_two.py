@@ -16,8 +16,7 @@ import pytest
 from brimgate.back.channel import Listener
 from brimgate.back.process import Command, spawn
 from brimgate.back.stdio import StdioUpstream
-from brimgate.engine.policy import Policy
-from brimgate.engine.rules import ToolRule
+from brimgate.engine.policy import Policy, ToolRule
 from tests.relay.conversation import Conversation, policy, record_of
 from tests.relay.rawclient import RawClient
 from tests.relay.test_attacks import FLOOD, HARD_CAP, PIXEL, everything_about, paid, server

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from brimgate.engine.rules import ToolRule
+from brimgate.engine.policy import ToolRule
 from tests.relay.conversation import Conversation, policy
 from tests.relay.rawclient import PATIENCE, RawClient
 from tests.world import through_brimgate

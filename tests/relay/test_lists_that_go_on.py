@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from brimgate.engine.cursor import KeyRing
-from brimgate.engine.policy import Policy
-from brimgate.engine.rules import Rules, ToolRule
+from brimgate.engine.policy import Policy, Rules, ToolRule
 from brimgate.errors import ClientError, UpstreamError
 from brimgate.hold.live_lists import TICKET, ClaimTickets, ListState
 from brimgate.hold.protection import Protection

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from brimgate.engine import jsontext
-from brimgate.engine.rules import ToolRule
+from brimgate.engine.policy import ToolRule
 from brimgate.engine.tokens.estimator import Estimator
 from brimgate.relay.read_tool import definition
 from tests.relay.conversation import Conversation, cost, policy, record_of, texts

@@ -44,7 +44,7 @@ class Upstream:
 
 def app_over(upstream: Upstream, **options: Any) -> BrimgateMiddleware:
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        scope["brimgate.filling"] = upstream
+        scope["brimgate.live_list"] = upstream
         pairs = [(b"content-type", b"application/json")]
         await send({"type": "http.response.start", "status": 200, "headers": pairs})
         await send({"type": "http.response.body", "body": upstream.data})

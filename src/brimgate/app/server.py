@@ -17,7 +17,7 @@ from brimgate.front.mcp.listener import Listening
 from brimgate.front.mcp.request import HttpExchange
 from brimgate.front.mcp.router import Handler, Router, answer_document, only
 from brimgate.guard.origin import OriginRules, is_loopback
-from brimgate.hold.lazy_protection import process_protection
+from brimgate.hold.runtime import process_protection
 from brimgate.relay.protocol import message as rpc
 from brimgate.watch.log import LEVELS, Log
 

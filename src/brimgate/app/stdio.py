@@ -10,9 +10,9 @@ from brimgate.app.link import Link
 from brimgate.back.channel import Connect
 from brimgate.config.declarations import Config
 from brimgate.config.rule_reader import make_rules
-from brimgate.engine.rules import Rules
+from brimgate.engine.policy import Rules
 from brimgate.front.stdio import StdioClient
-from brimgate.hold.lazy_protection import process_protection
+from brimgate.hold.runtime import process_protection
 from brimgate.platform import STOP_SIGNALS, EarlySignals
 from brimgate.relay.actions import Line, ToClient
 from brimgate.relay.protocol.message import PARSE_ERROR, failure, guess_id

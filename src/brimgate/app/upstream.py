@@ -14,7 +14,7 @@ from brimgate.back.channel import Connect
 from brimgate.back.mcp.server import HttpServer
 from brimgate.config.declarations import Config, Server
 from brimgate.config.rule_reader import make_rules
-from brimgate.engine.rules import Rules
+from brimgate.engine.policy import Rules
 from brimgate.errors import UpstreamError
 from brimgate.front.mcp.errors import too_many
 from brimgate.front.mcp.legacy_sse import LegacySse

@@ -16,8 +16,7 @@ from typing import Any, Final
 
 from brimgate.cli import Commands
 from brimgate.cli.output import complain, write_text
-from brimgate.cli.stage import Quit, Stage
-from brimgate.cli.walkthrough import Client, DemoAnswer, FinishedWalk, Json, connect, walk
+from brimgate.cli.tour import Client, DemoAnswer, FinishedWalk, Json, Quit, Stage, connect, walk
 from brimgate.config.declarations import Config, Server, Upstream
 from brimgate.config.sources import load
 from brimgate.engine import jsontext

@@ -246,8 +246,7 @@ def _measured(pack: "Pack", call: "Recorded", document: bytes, estimator: "Estim
 
 
 def _tell(summaries: "Sequence[Summary]", pack: "Pack", family: str, options: argparse.Namespace) -> None:
-    from brimgate.cli.chart import chart
-    from brimgate.cli.savings import table
+    from brimgate.cli.savings import chart, table
 
     if options.format == "svg":
         text = chart(summaries)

@@ -9,8 +9,8 @@ import msgspec
 
 from brimgate.config.declarations import ContextProtection, Override
 from brimgate.config.sources import parse
+from brimgate.engine.policy import AnswerFormats
 from brimgate.engine.replies.formatted import AnswerFormat
-from brimgate.engine.rules import AnswerFormats
 from brimgate.errors import OperatorError
 from brimgate.packs.formatter import Trouble, answer_format_of
 from brimgate.packs.pack import RULES_FILE, Pack, Scene
@@ -54,14 +54,14 @@ def answer_formats_of(pack: Pack, tool: str) -> AnswerFormats | None:
     if pack.tool(tool).formatter is None:
         return None
 
-    def words(arguments: bytes, on_trouble: Callable[[dict[str, Any]], None]) -> AnswerFormat:
+    def formats(arguments: bytes, on_trouble: Callable[[dict[str, Any]], None]) -> AnswerFormat:
         def tell(trouble: Trouble) -> None:
             on_trouble({"pack": pack.name} | trouble.fields)
 
         scene = Scene(_asked(arguments))
         return answer_format_of(pack, tool, lambda _: scene, tell)
 
-    return words
+    return formats
 
 
 def _asked(arguments: bytes) -> dict[str, Any]:

@@ -8,8 +8,7 @@ from typing import TypeVar
 
 from brimgate.config.declarations import Config, Override, Upstream
 from brimgate.config.reader import Place
-from brimgate.engine.policy import Policy
-from brimgate.engine.rules import AnswerFormats, PathPattern, Rules, ToolRule
+from brimgate.engine.policy import AnswerFormats, PathPattern, Policy, Rules, ToolRule
 from brimgate.engine.tokens.estimator import Estimator, family_of
 from brimgate.engine.tokens.families import DEFAULT_FAMILY
 from brimgate.errors import OperatorError
@@ -27,20 +26,20 @@ def make_rules(config: Config, upstream: str = "", budget: int | None = None) ->
     general = general_rule(config, budget)
     one = config.upstreams.get(upstream, Upstream())
     patterns = [*protection.tools.items(), *one.tools.items()]
-    words: Callable[[str], AnswerFormats | None] = _no_words
+    formats: Callable[[str], AnswerFormats | None] = _no_formats
     if one.pack:
         from brimgate.config.pack_rules import answer_formats_of, rules_of
         from brimgate.packs.discovery import load_pack
 
         pack = load_pack(one.pack)
         # First, so that the file overrides the pack.
-        patterns, words = (
+        patterns, formats = (
             [*rules_of(pack, general.policy.hard_cap).items(), *patterns],
             partial(answer_formats_of, pack),
         )
 
     def resolve(tool: str) -> ToolRule:
-        rule = replace(general, words=words(tool))
+        rule = replace(general, formats=formats(tool))
         for pattern, override in patterns:
             if fnmatchcase(tool, pattern):
                 rule = overridden(rule, override)
@@ -49,7 +48,7 @@ def make_rules(config: Config, upstream: str = "", budget: int | None = None) ->
     return Rules(resolve, read_tool=config.read_tool, ttl_seconds=protection.cursor_ttl_seconds)
 
 
-def _no_words(_: str) -> AnswerFormats | None:
+def _no_formats(_: str) -> AnswerFormats | None:
     return None
 
 

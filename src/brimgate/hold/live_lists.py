@@ -89,7 +89,7 @@ def _index_in(source: Document, path: str) -> int:
     return int(inside[0]) if inside and inside[0].isdecimal() and len(inside[0]) < 10 else 0
 
 
-TICKET: Final = "brimgate/filling"
+TICKET: Final = "brimgate/ticket"
 """The member of a result's `_meta` with the ticket for its live list."""
 _MAX_LEFT: Final = 1_000
 _MAX_LEFT_BYTES: Final = 512 << 20

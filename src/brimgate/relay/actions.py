@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
 
-from brimgate.hold.threads import THREAD_BYTES
+from brimgate.hold.runtime import THREAD_BYTES
 
 Line = bytes | bytearray
 

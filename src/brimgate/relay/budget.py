@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from brimgate.engine.policy import Policy
-from brimgate.engine.rules import ToolRule
+from brimgate.engine.policy import Policy, ToolRule
 from brimgate.engine.tokens.families import MIN_BUDGET
 from brimgate.relay.content import (
     Slot,

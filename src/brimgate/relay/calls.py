@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 if TYPE_CHECKING:
-    from brimgate.engine.rules import Rules
+    from brimgate.engine.policy import Rules
 
 _SUBSCRIPTION: Final = "subscriptions/listen"
 _MAX_WAITING: Final = 10_000

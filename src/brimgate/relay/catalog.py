@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from brimgate.engine.rules import Rules
+from brimgate.engine.policy import Rules
 from brimgate.relay.content import close_list, close_object, open_list, open_object
 from brimgate.relay.protocol.headers import ParamHeaders, param_headers_of
 from brimgate.relay.protocol.message import NOTHING, Json, encode, text_of

@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from brimgate.engine.cursor import Binding
-    from brimgate.engine.policy import Policy
+    from brimgate.engine.policy import Policy, Rules
     from brimgate.engine.query import Query
     from brimgate.engine.replies.reply import Reply
-    from brimgate.engine.rules import Rules
     from brimgate.hold.protection import Protection
 
 ARGUMENTS: Final = ("cursor", "limit", "fields", "path", "lines", "search", "pages", "format")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from brimgate.engine.rules import Rules, ToolRule
+from brimgate.engine.policy import Rules, ToolRule
 from brimgate.errors import BadRequest, ClientError
 from brimgate.relay.actions import Action, Line, Note, ToClient, Wait, Work
 from brimgate.relay.calls import PendingCall

@@ -9,9 +9,8 @@ from typing import Final, Literal
 
 import msgspec
 
-from brimgate.engine.policy import Policy
+from brimgate.engine.policy import Policy, ToolRule
 from brimgate.engine.replies.reply import Reply
-from brimgate.engine.rules import ToolRule
 from brimgate.relay import rewrite
 from brimgate.relay.budget import Choice, choose, for_schema, hold_whole, is_under_cap
 from brimgate.relay.content import (

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from brimgate.engine.policy import Policy
+from brimgate.engine.policy import Policy, ToolRule
 from brimgate.engine.replies.reply import Reply, budget_fields
-from brimgate.engine.rules import ToolRule
 from brimgate.relay.content import close_list, close_object, open_object
 from brimgate.relay.protocol.message import Json, encode, quoted
 

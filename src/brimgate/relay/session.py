@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from brimgate.engine.rules import Rules
+from brimgate.engine.policy import Rules
 from brimgate.relay.actions import (
     Action,
     Greeted,
@@ -76,7 +76,7 @@ class Session:
         self.rules = rules
         """Replace it to change the rules: calls under way keep those they began with."""
         self._catalog = Catalog() if catalog is None else catalog
-        self._bounding = Reducer(self._catalog, protection, clock, upstream, principal, tickets)
+        self._reducer = Reducer(self._catalog, protection, clock, upstream, principal, tickets)
         self._defers_work = defers_work
         self._calls = PendingCalls()
         self._greeting = Greeting()
@@ -136,14 +136,14 @@ class Session:
             params = _decode(_call_params, message.params)
             name: str = params.name if params else ""
             if name == self.rules.read_tool and self._reads_here(params.arguments):
-                return self._bounding.read(message, params.arguments, self.rules)
+                return self._reducer.read(message, params.arguments, self.rules)
             rule = self.rules.of(name)
             if rule.hidden:
                 return [ToClient(rpc.failure(message.key, rpc.INVALID_PARAMS, f"Unknown tool: {name[:100]}"))]
             arguments = params.arguments if params else NOTHING
             protected = rule.protects(name, bytes(arguments))
             modern = rpc.is_modern(message.params)
-            asked = bytes(arguments) if rule.words is not None else b""
+            asked = bytes(arguments) if rule.formats is not None else b""
             call = PendingCall(
                 message.key, method, self.rules, name, modern=modern, protected=protected, arguments=asked
             )
@@ -173,7 +173,7 @@ class Session:
 
         If the upstream is a Brimgate too, a cursor that is not ours belongs to it.
         """
-        return not self._catalog.is_chained or self._bounding.holds(arguments)
+        return not self._catalog.is_chained or self._reducer.holds(arguments)
 
     def _note_notification(self, message: Message, line: Line) -> None:
         if message.method == "notifications/initialized":
@@ -224,18 +224,18 @@ class Session:
     def _from_upstream(self, message: Message, line: Line) -> list[Action]:
         if message.method:
             is_task = message.method == "notifications/tasks"
-            return self._bounding.task_note(message, self.rules, line) if is_task else [ToClient(line)]
+            return self._reducer.task_note(message, self.rules, line) if is_task else [ToClient(line)]
         call = self._calls.take(message.key)
         if call is None:
             return self._unknown_answer(message, line)
         if message.has_error:
             return self._failed(message, call, line)
         if call.method in MEASURED:
-            if (begun := self._bounding.begun_list(message, call)) is not None:
+            if (begun := self._reducer.begun_list(message, call)) is not None:
                 return begun
             if not call.protected:
                 return [ToClient(line)]
-            return self._bounding.result(
+            return self._reducer.result(
                 message, call.rules, call.tool, line, modern=call.modern, arguments=call.arguments
             )
         if call.method == "tools/list":
@@ -252,7 +252,7 @@ class Session:
             return [ToClient(rpc.answer(message.key, own))]
         if not call.protected:
             return [ToClient(line)]
-        return self._bounding.error(message, call.rules, call.tool or call.method, line)
+        return self._reducer.error(message, call.rules, call.tool or call.method, line)
 
     def _unknown_answer(self, message: Message, line: Line) -> list[Action]:
         if self._greeting.is_answer(message.key):
@@ -261,11 +261,11 @@ class Session:
         if not self.rules.of(tool).may_be_large(line):
             return [ToClient(line)]
         if message.has_error:
-            return self._bounding.error(message, self.rules, tool, line)
+            return self._reducer.error(message, self.rules, tool, line)
         from brimgate.relay.results import looks_like_answer
 
         if message.result is not NOTHING and looks_like_answer(memoryview(message.result)):
-            return self._bounding.result(message, self.rules, tool, line)
+            return self._reducer.result(message, self.rules, tool, line)
         return [ToClient(line)]
 
     def _listed(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
@@ -317,7 +317,7 @@ class Session:
         if call is not None and call.method not in MEASURED and reason.startswith(_TOO_DEEP):
             return [ToClient(line)]
         if call is not None:
-            return self._bounding.unreadable(call, line, reason)
+            return self._reducer.unreadable(call, line, reason)
         return [Note("garbage", {"bytes": len(line), "reason": reason[:200]}, "warning")]
 
     def _forget(self, strict: bytes) -> None:

@@ -8,7 +8,7 @@ from brimgate.back.rest.api import RestApi
 from brimgate.back.rest.declaration import read_api
 from brimgate.back.rest.errors import ApiError
 from brimgate.back.rest.model import RateLimit
-from brimgate.back.rest.rates import Line, NoRoom, Rates, RateWindow, Ticket
+from brimgate.back.rest.rates import Line, NoRoom, Rates, RateWindow, Turn
 from brimgate.sandboxes.hostaway import sandbox
 from tests.back.rest.declared import PATIENCE, VARIABLES, Ground, opened
 from tests.back.rest.listing_server import respond
@@ -141,7 +141,7 @@ def test_the_wait_is_known_by_the_place_in_line() -> None:
     window, line = RateWindow(RateLimit(2, 10, "address")), Line()
     assert [window.free_at(100.0, place) for place in range(5)] == [100, 100, 110, 110, 120]
     for at in (95.0, 99.0):
-        ticket = Ticket(at)
+        ticket = Turn(at)
         ticket.answered = at
         window.add(ticket)
     assert [window.free_at(100.0, place) for place in range(5)] == [105, 109, 115, 119, 125]

@@ -15,8 +15,7 @@ from brimgate.back.mcp.response import (
     is_event_stream,
     read_refusal,
 )
-from brimgate.back.mcp.server import ServerConversation
-from brimgate.back.mcp.tool_list import learn_tools, list_tools
+from brimgate.back.mcp.server import ServerConversation, learn_tools, list_tools
 from brimgate.errors import UpstreamError
 from brimgate.http.client import Response
 from brimgate.http.sse import Event

@@ -1,20 +1,22 @@
-"""Call a server that speaks HTTP, at its own URL and with the operator's headers."""
+"""One MCP server over HTTP: where it is, what all messages to it have in common, and which tools it lists."""
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Final
+from contextlib import suppress
+from typing import Any, Final
 from urllib.parse import quote, urljoin, urlsplit
 
 import msgspec
 
-from brimgate.back.mcp.request import Outgoing
-from brimgate.back.mcp.response import Ear, Trail, is_event_stream
+from brimgate.back.mcp.request import Outgoing, read_outgoing
+from brimgate.back.mcp.response import Ear, OverCap, Trail, is_event_stream
 from brimgate.errors import ConfigError, UpstreamError
 from brimgate.http.client import Headers, HttpClient, Origin, Response
 from brimgate.http.sse import Event, read_event
-from brimgate.relay.protocol.headers import ParamHeaders, make_params
-from brimgate.relay.protocol.message import Message, one_line
-from brimgate.relay.protocol.versions import call_arguments, envelope_headers
+from brimgate.relay.protocol.client import LIST_SECONDS, MAX_LIST_PAGES, list_params, read_tool_page, request
+from brimgate.relay.protocol.headers import ParamHeaders, make_params, param_headers_of
+from brimgate.relay.protocol.message import NOTHING, Message, messages_in, one_line
+from brimgate.relay.protocol.versions import call_arguments, envelope_headers, meta_of
 from brimgate.wire.framing import TooLong
 
 _MAX_REDIRECTS: Final = 3
@@ -207,3 +209,61 @@ class StandingStream:
         self._trail.note(event)
         if event.name == b"message" and event.data and (line := one_line(event.data)):
             self._on_line(line)
+
+
+_ID: Final = "brimgate-list"
+_MAX_TOOLS: Final = 10_000
+
+
+class _Tool(msgspec.Struct):
+    name: str = ""
+    inputSchema: msgspec.Raw = NOTHING  # noqa: N815  # as on the wire
+
+
+def learn_tools(conversation: ServerConversation, result: bytes) -> str:
+    """Learn from one page of a list. Return where the next page begins, if there is one."""
+    listed = read_tool_page(result)
+    for raw in listed.tools:
+        if len(conversation.tools) < _MAX_TOOLS:
+            tool = _read_tool(raw)
+            if tool.name:
+                conversation.tools[tool.name] = param_headers_of(bytes(tool.inputSchema))
+    return listed.nextCursor or ""
+
+
+def _read_tool(raw: bytes) -> _Tool:
+    try:
+        return msgspec.json.decode(raw, type=_Tool)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _Tool()
+
+
+async def list_tools(conversation: ServerConversation, call: Message, tool: str) -> None:
+    """Request the list the same way as the call. Whatever the result, this tool is known afterwards."""
+    meta, cursor = meta_of(call), ""
+    with suppress(UpstreamError, ValueError, OverCap, TimeoutError):
+        async with asyncio.timeout(LIST_SECONDS):
+            for _ in range(MAX_LIST_PAGES):
+                cursor = learn_tools(conversation, await _page(conversation, list_params(meta, cursor)))
+                if not cursor:
+                    break
+    conversation.tools.setdefault(tool, ())
+
+
+async def _page(conversation: ServerConversation, params: dict[str, Any]) -> bytes:
+    response = await conversation.post(read_outgoing(request(_ID, "tools/list", params)))
+    results: list[bytes] = []
+
+    def note(line: bytes) -> None:
+        results.extend(bytes(one.result) for one in messages_in(line) if not one.method)
+
+    def note_event(event: Event | TooLong) -> None:
+        if isinstance(event, TooLong):
+            raise OverCap(event.beginning)
+        note(event.data or b"")
+
+    if is_event_stream(response):
+        await conversation.ear.follow(response, note_event)
+    else:
+        note(one_line(await conversation.ear.body(response)))
+    return results[0] if results else b""

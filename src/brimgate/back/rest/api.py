@@ -29,7 +29,7 @@ from brimgate.back.rest.sender import ApiReply, Sender
 from brimgate.back.rest.tool_declaration import LIMIT
 from brimgate.engine import jsontext
 from brimgate.errors import BadRequest, ConfigError, JsonRefused
-from brimgate.hold.threads import run_work
+from brimgate.hold.runtime import run_work
 from brimgate.http.client import HttpClient, Origin
 
 __all__ = ["ApiAnswer", "ApiError", "RestApi"]

@@ -21,7 +21,7 @@ _NO_LIMIT: Final = RateLimit(100_000, 0.001, "account")
 """The window for a 429 where no limit is declared."""
 
 
-class Ticket:
+class Turn:
     """One request that takes its place in some windows."""
 
     __slots__ = ("answered", "started")
@@ -39,7 +39,7 @@ class Ticket:
 class RateWindow:
     def __init__(self, limit: RateLimit) -> None:
         self.limit = limit
-        self._tickets: list[Ticket] = []
+        self._tickets: list[Turn] = []
         self.not_before = 0.0
         """The API itself said that there is no room until then."""
 
@@ -52,7 +52,7 @@ class RateWindow:
         at -= max(most - len(ends), 0)
         return max((now if at < 0 else ends[-most:][at]) + rounds * seconds, self.not_before)
 
-    def add(self, ticket: Ticket) -> None:
+    def add(self, ticket: Turn) -> None:
         self._tickets.append(ticket)
 
 
@@ -61,7 +61,7 @@ class _Waiter:
 
     def __init__(self, windows: tuple[RateWindow, ...]) -> None:
         self.windows = windows
-        self.future: asyncio.Future[Ticket] = asyncio.get_running_loop().create_future()
+        self.future: asyncio.Future[Turn] = asyncio.get_running_loop().create_future()
 
 
 class Line:
@@ -79,7 +79,7 @@ class Line:
             ends.append(window.free_at(now, ahead))
         return max(ends) - now
 
-    async def enter(self, windows: tuple[RateWindow, ...]) -> Ticket:
+    async def enter(self, windows: tuple[RateWindow, ...]) -> Turn:
         waiter = _Waiter(windows)
         self._waiting.append(waiter)
         self._admit()
@@ -110,7 +110,7 @@ class Line:
                 continue
             self._waiting.remove(waiter)
             if not waiter.future.done():
-                ticket = Ticket(now)
+                ticket = Turn(now)
                 for window in waiter.windows:
                     window.add(ticket)
                 waiter.future.set_result(ticket)
@@ -167,7 +167,7 @@ class Rates:
             ticket.answered = time.monotonic()
             self._line.left()
 
-    async def _enter(self) -> Ticket:
+    async def _enter(self) -> Turn:
         seconds = self._line.wait_for(self._windows, time.monotonic())
         if seconds > self._max_wait_seconds or (seconds > 0 and self._waiting >= self._max_waiting):
             raise NoRoom(seconds)

@@ -113,7 +113,7 @@ def _count(source: Document) -> int:
     return len(_items(source, source.focus) or ())
 
 
-_WORDED: Final = View("focus", formatted=True)
+_FORMATTED: Final = View("focus", formatted=True)
 
 
 def first_formatted(frame: Frame, answer_format: AnswerFormat) -> Reply | None:
@@ -127,13 +127,13 @@ def first_formatted(frame: Frame, answer_format: AnswerFormat) -> Reply | None:
     if made is not None:
         whole = frame.policy.estimator.ceiling(frame.source.data)
         is_worth = decision.is_worth(frame.policy.estimator.ceiling(made.text), whole)
-        return _formatted_reply(frame, made, _WORDED, 0, budget) if is_worth else None
+        return _formatted_reply(frame, made, _FORMATTED, 0, budget) if is_worth else None
     if fits:
         return None
     highlights = frame.highlights(budget)
     room -= frame.cost(highlights)
     made = format_page(frame.source, answer_format, 0, frame.policy.page_size, room, frame.policy)
-    return made and _formatted_reply(frame, made, _WORDED, 0, budget, highlights)
+    return made and _formatted_reply(frame, made, _FORMATTED, 0, budget, highlights)
 
 
 def read_formatted(

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 from brimgate.errors import UpstreamError
 from brimgate.front.mcp.request import HttpExchange
-from brimgate.hold.threads import run_work
+from brimgate.hold.runtime import run_work
 from brimgate.http.asgi import Header
 from brimgate.http.sse import EventBuffer, read_event, with_data, write_event
 from brimgate.relay.actions import Action, Note, ToClient, Work

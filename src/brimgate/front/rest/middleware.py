@@ -9,8 +9,8 @@ from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlencode
 
 from brimgate.engine.cursor import Binding
+from brimgate.engine.policy import ToolRule, template_for
 from brimgate.engine.replies.rest_frame import ParameterNames, RefusedQuery, Shaped
-from brimgate.engine.rules import ToolRule, template_for
 from brimgate.errors import BrimgateError
 from brimgate.front.rest.headers import (
     as_utf8,
@@ -40,7 +40,7 @@ from brimgate.front.rest.response import (
 )
 from brimgate.hold.live_lists import EVERYTHING, LiveList
 from brimgate.hold.protection import Protection
-from brimgate.hold.threads import run_work
+from brimgate.hold.runtime import run_work
 from brimgate.http.asgi import App, Header, Receive, Scope, Send, send_response
 from brimgate.http.encodings import BodyTooLong, Unreadable, decoded
 
@@ -83,7 +83,7 @@ def tell(report: Report, decision: Decision) -> None:
 
 
 MAX_BYTES: Final = 64 << 20
-LIVE_LIST: Final = "brimgate.filling"
+LIVE_LIST: Final = "brimgate.live_list"
 """Where an application puts a live list before it sends the body, which is only its beginning."""
 _DECIDED: Final = "brimgate.decided"
 _UPSTREAM: Final = "rest"

@@ -8,11 +8,10 @@ from typing import Final
 from brimgate.engine.cursor import Binding
 from brimgate.engine.document import Position
 from brimgate.engine.fields import ALL
-from brimgate.engine.policy import Policy
+from brimgate.engine.policy import Policy, ToolRule
 from brimgate.engine.query import Query, View
 from brimgate.engine.replies.rest_frame import ParameterNames, RestFrame, Shaped
 from brimgate.engine.replies.rest_reply import budget_of, last_resort, read_on, rest_policy, shape
-from brimgate.engine.rules import ToolRule
 from brimgate.errors import ClientError
 from brimgate.front.rest.parameters import RestQuery, is_openapi, with_parameters
 from brimgate.hold.live_lists import EVERYTHING, LiveList

@@ -1,12 +1,11 @@
-"""Create the one protection of a process on first use."""
+"""How held answers live in a running process: loaded when first needed, worked on in a thread when large."""
 
+from collections.abc import Callable
 from functools import cache
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from brimgate.hold.protection import Protection
 
 
@@ -32,3 +31,18 @@ def process_protection(max_result_bytes: int = 0) -> "Callable[[], Protection]":
             return make()
 
     return protection
+
+
+_T = TypeVar("_T")
+
+THREAD_BYTES: Final = 100_000
+"""Above this the engine takes longer than the event loop should wait (about 5 ms)."""
+
+
+async def run_work(work: Callable[[], _T], size: int) -> _T:
+    """Do the work on an answer of `size` bytes, in a thread if it is large."""
+    if size <= THREAD_BYTES:
+        return work()
+    from asyncio import to_thread  # here, so that those who only compare sizes stay free of it
+
+    return await to_thread(work)
