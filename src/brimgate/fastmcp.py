@@ -42,7 +42,8 @@ try:
     from pydantic import BaseModel, PrivateAttr
     from pydantic_core import PydanticSerializationError, to_json
 except ImportError as error:
-    raise ImportError("brimgate.fastmcp needs FastMCP 4.1 or newer: pip install brimgate[fastmcp]") from error
+    needed = "brimgate.fastmcp needs FastMCP 4.1 or newer: pip install '.[fastmcp]' in a checkout of Brimgate"
+    raise ImportError(needed) from error
 
 __all__ = ["BrimgateMiddleware", "Config", "Override", "Policy", "Rules"]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("fastmcp", reason="FastMCP is not installed: pip install brimgate[fastmcp]")
+pytest.importorskip("fastmcp", reason="FastMCP is not installed")
 
 from tests.fastmcp.talking import conversations
 from tests.relay import test_session as relay

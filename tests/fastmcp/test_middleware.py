@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("fastmcp", reason="FastMCP is not installed: pip install brimgate[fastmcp]")
+pytest.importorskip("fastmcp", reason="FastMCP is not installed")
 
 import mcp_types as mt
 from fastmcp import Client, Context, FastMCP
@@ -501,4 +501,4 @@ def test_without_fastmcp_the_import_says_what_to_install() -> None:
     code = "import sys; sys.modules['fastmcp'] = None; import brimgate.fastmcp"
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 1 and "pip install brimgate[fastmcp]" in done.stderr
+    assert done.returncode == 1 and "pip install '.[fastmcp]'" in done.stderr

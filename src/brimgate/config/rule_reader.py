@@ -64,6 +64,12 @@ def contradictions(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
         if getattr(protection, name) > protection.hard_output_token_cap:
             what = f"{getattr(protection, name)} is more than hard_output_token_cap ({protection.hard_output_token_cap})"
             yield ((*home, name), cap), what
+    for place, form in (
+        (home, protection.format),
+        *((place, one.format) for place, one in _overrides(config)),
+    ):
+        if form == "toon" and (missing := _missing_package(form)):
+            yield ((*place, "format"),), missing
     for place, override in _overrides(config):
         if override.page_size is not None and override.page_size > protection.max_page_size:
             what = f"{override.page_size} is more than max_page_size ({protection.max_page_size})"
@@ -71,6 +77,12 @@ def contradictions(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
         if override.threshold is not None and override.threshold > protection.hard_output_token_cap:
             what = f"{override.threshold} is more than hard_output_token_cap ({protection.hard_output_token_cap})"
             yield ((*place, "threshold"), cap), what
+
+
+def _missing_package(form: str) -> str:
+    from brimgate.engine.forms.plain import missing_package  # loads half the engine, for few
+
+    return missing_package(form)
 
 
 def _overrides(config: Config) -> Iterator[tuple[Place, Override]]:

@@ -7,6 +7,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from brimgate.engine.forms import AUTO, FORMS
+from brimgate.engine.forms.plain import missing_package
 from brimgate.errors import BadRequest
 
 MAX_FIELDS: Final = 100
@@ -153,4 +154,6 @@ def _form(value: object) -> str:
         return ""
     if not isinstance(value, str) or (value != AUTO and value not in FORMS):
         raise BadRequest(f"format must be one of {AUTO}, {', '.join(FORMS)}")
+    if missing := missing_package(value):
+        raise BadRequest(missing)
     return value

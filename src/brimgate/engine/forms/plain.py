@@ -2,6 +2,7 @@
 
 import json
 import re
+from importlib.util import find_spec
 from typing import Any, Final, cast
 
 from brimgate.engine import jsontext
@@ -56,13 +57,20 @@ def _member(line: str) -> str:
     return f"{line[:end]}:{read_literal(line[end + 2 :])}"
 
 
-def encode_toon(raw: bytes) -> str | None:
-    import toon_format  # 60 ms to import, and few ask for it
+def missing_package(form: str) -> str:
+    """Return what to install for a form that a plain installation lacks; empty if nothing is missing."""
+    if form != "toon" or find_spec("toon_format") is not None:
+        return ""
+    return "the form toon needs the extra `toon`: pip install '.[toon]' in a checkout of Brimgate"
 
+
+def encode_toon(raw: bytes) -> str | None:
     try:
+        import toon_format  # 60 ms to import, and few ask for it
+
         text = toon_format.encode(json.loads(raw))
         return text if decode_toon(text) == raw else None
-    except (ValueError, RecursionError):
+    except (ImportError, ValueError, RecursionError):
         return None
 
 

@@ -1,0 +1,132 @@
+"""A plain `pip install .` in a clean environment: what it brings, what it says of what it lacks, and whether every
+command of the README and the docs runs there."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import venv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+SCRIPTS = "Scripts" if sys.platform == "win32" else "bin"
+MAX_PACKAGES = 15
+"""With pip and setuptools, where an environment has them."""
+
+
+def commands() -> Iterator[tuple[str, str]]:
+    """Every line behind `$ ` in a block that is marked as run at a console."""
+    for page in PAGES:
+        for block in re.findall(r"^```console\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL):
+            for line in re.findall(r"^\$ (.+)$", block, re.MULTILINE):
+                yield page.relative_to(ROOT).as_posix(), line
+
+
+COMMANDS = list(commands())
+
+
+@dataclass(frozen=True)
+class Installed:
+    folder: Path
+
+    @property
+    def python(self) -> Path:
+        return self.folder / SCRIPTS / "python"
+
+    def run(self, *command: str | Path, cwd: Path, check: bool = True) -> "subprocess.CompletedProcess[str]":
+        done = subprocess.run(
+            list(map(str, command)),
+            capture_output=True,
+            text=True,
+            cwd=cwd,
+            env=self.environment(cwd),
+            timeout=100,
+            check=False,
+        )
+        assert not check or done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    def environment(self, state: Path) -> dict[str, str]:
+        kept = {
+            name: value for name, value in os.environ.items() if not name.startswith(("BRIMGATE_", "PYTHON"))
+        }
+        path = os.pathsep.join([str(self.folder / SCRIPTS), kept.get("PATH", "")])
+        return kept | {"PATH": path, "BRIMGATE_STATE_DIR": str(state / "state")}
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """What `pip install .` makes of a checkout; its dependencies at the versions we pin."""
+    home = tmp_path_factory.mktemp("installed")
+    venv.create(home / "env", with_pip=True)
+    made = Installed(home / "env")
+    pip = (made.python, "-m", "pip", "--disable-pip-version-check", "--quiet", "install")
+    made.run(*pip, "--require-hashes", "-r", ROOT / "requirements" / "runtime.txt", cwd=home)
+    made.run(*pip, ROOT, cwd=home)
+    return made
+
+
+@pytest.mark.parametrize(("page", "command"), COMMANDS, ids=[f"{page}: {line}" for page, line in COMMANDS])
+def test_a_command_of_the_docs_runs(installed: Installed, page: str, command: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        ["bash", "-c", command],
+        capture_output=True,
+        cwd=ROOT,
+        env=installed.environment(tmp_path),
+        stdin=subprocess.DEVNULL,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, (page, done.stderr.decode())
+
+
+def test_there_are_commands_to_run() -> None:
+    assert len(COMMANDS) >= 10 and "README.md" in {page for page, _ in COMMANDS}
+
+
+def test_running_needs_few_packages(installed: Installed, tmp_path: Path) -> None:
+    listed = json.loads(
+        installed.run(installed.python, "-m", "pip", "list", "--format=json", cwd=tmp_path).stdout
+    )
+    assert len(listed) <= MAX_PACKAGES, [one["name"] for one in listed]
+
+
+def test_the_demo_walks_back_exactly(installed: Installed, tmp_path: Path) -> None:
+    out = installed.run("brimgate", "demo", cwd=tmp_path).stdout
+    assert "exact" in out and "NOT" not in out
+
+
+def test_packs_are_found_by_their_entry_points(installed: Installed, tmp_path: Path) -> None:
+    """Their rules, samples and declarations are in the wheel."""
+    installed.run("brimgate", "measure", cwd=tmp_path)
+    (tmp_path / "brimgate.yaml").write_text("upstreams: {hostaway: {pack: hostaway}}")
+    installed.run("brimgate", "check", "brimgate.yaml", cwd=tmp_path)
+
+
+def test_a_form_that_is_an_extra_names_it(installed: Installed, tmp_path: Path) -> None:
+    (tmp_path / "list.json").write_text(json.dumps([{"id": number} for number in range(5_000)]))
+    (tmp_path / "brimgate.yaml").write_text("context_protection: {format: toon}")
+    asked = installed.run("brimgate", "reduce", "list.json", "--format", "toon", cwd=tmp_path, check=False)
+    checked = installed.run("brimgate", "check", "brimgate.yaml", cwd=tmp_path, check=False)
+    for done in (asked, checked):
+        assert done.returncode == 2 and "pip install '.[toon]'" in done.stderr
+    assert "context_protection.format" in checked.stderr
+
+
+def test_the_middlewares_import_or_name_their_extra(installed: Installed, tmp_path: Path) -> None:
+    installed.run(installed.python, "-c", "from brimgate.rest import BrimgateMiddleware", cwd=tmp_path)
+    code = "import brimgate.fastmcp"
+    done = installed.run(installed.python, "-c", code, cwd=tmp_path, check=False)
+    assert done.returncode == 1 and "pip install '.[fastmcp]'" in done.stderr
+
+
+def test_the_vocabularies_are_in_the_wheel(installed: Installed, tmp_path: Path) -> None:
+    code = "import brimgate.engine.tokens.estimator as t; assert t.Estimator().count('water ' * 9000) > 5000"
+    installed.run(installed.python, "-c", code, cwd=tmp_path)
