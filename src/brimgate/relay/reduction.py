@@ -111,7 +111,7 @@ class Reducer:
         if not self._catalog.is_chained or b'"brimgate/result"' not in line:
             return rule
         policy = rule.policy.with_budget(rule.policy.hard_cap)
-        return replace(rule, policy=replace(policy, compact=False), annotate=False, words=None)
+        return replace(rule, policy=replace(policy, compact=False), annotate=False, formats=None)
 
     def error(self, message: Message, rules: Rules, tool: str, line: Line) -> list[Action]:
         if not rules.of(tool).may_be_large(line):
