@@ -4,7 +4,7 @@ import re
 import sys
 from pathlib import Path
 
-from bench import answers, calls, hostaway, http, relay, speed, tokens
+from bench import answers, calls, hostaway, http, relay, reload, speed, tokens
 from bench.report import Row, table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -16,6 +16,7 @@ PARTS = {
     "HTTP": http.rows,
     "Calls": calls.rows,
     "Hostaway": hostaway.rows,
+    "Reload": reload.rows,
 }
 HEAD = """# Benchmarks
 
