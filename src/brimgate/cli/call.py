@@ -95,16 +95,18 @@ def _add_showing_options(parser: argparse.ArgumentParser) -> None:
     add("--family", choices=FAMILIES, help="token family to count in (default: claude)")
     add("--model", metavar="NAME", help="model whose family to count in, such as gpt-5 or claude-sonnet-5")
     add(
-        "--pack", metavar="NAME", help="what is known of the server's system, or none (default: by its tools)"
+        "--pack",
+        metavar="NAME",
+        help="pack to format the answer with, or none (default: recognized by the tools)",
     )
-    add("--metrics", action="store_true", help="say on stderr what was saved")
+    add("--metrics", action="store_true", help="print the savings on stderr")
     add(
         "--metrics-file",
         metavar="FILE",
         type=Path,
-        help="append what was saved to this file, as a line of JSON",
+        help="append the savings to this file, as a line of JSON",
     )
-    add("--quiet", action="store_true", help="say nothing about what is printed")
+    add("--quiet", action="store_true", help="print no messages on stderr")
 
 
 @dataclass(frozen=True, slots=True)

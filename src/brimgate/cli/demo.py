@@ -341,5 +341,5 @@ def _announce(address: str, _: Config, __: object) -> None:
         f"  Claude Code     claude mcp add --transport http demo {url}\n"
         f"  n8n and others  {url}\n"
         f"  older clients   {address}/sse\n"
-        f"  is it well?     curl {address}/health\n\n"
+        f"  health check    curl {address}/health\n\n"
     )

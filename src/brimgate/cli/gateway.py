@@ -30,14 +30,14 @@ def add_gateway_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--upstream",
         metavar="URL|NAME",
-        help="address of a server that runs, or the name of one in the file, instead of a COMMAND",
+        help="URL of a running server, or a name in the configuration, instead of a COMMAND",
     )
     add(
         "--transport",
         choices=("auto", "http", "sse"),
-        help="how to talk to a URL (default: sse where it ends in /sse)",
+        help="transport for a URL (default: sse if it ends in /sse)",
     )
-    add("--pack", metavar="NAME", help="what is known of the server's system; `brimgate packs` lists them")
+    add("--pack", metavar="NAME", help="pack (plugin) for the server's system; `brimgate packs` lists them")
     add(
         "--budget",
         metavar="N",
@@ -51,10 +51,10 @@ def add_gateway_options(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="any other option, such as default_page_size=20",
+        help="set any other option, such as default_page_size=20",
     )
-    add("--log-level", choices=tuple(LEVELS), help="least level that is logged on stderr (default: info)")
-    add("--log-format", choices=("text", "json"), help="log lines for people or for programs")
+    add("--log-level", choices=tuple(LEVELS), help="log level on stderr (default: info)")
+    add("--log-format", choices=("text", "json"), help="log format: text for people, JSON for programs")
     add("command", nargs=argparse.REMAINDER, metavar="-- COMMAND ARGS…", help="the server to start")
 
 
@@ -172,7 +172,7 @@ def add_sandbox_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sandbox",
         action="store_true",
-        help="in front of a stand-in of the pack's system, which needs no account",
+        help="run a sandbox of the pack's system instead, which needs no account",
     )
 
 

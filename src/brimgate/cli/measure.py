@@ -59,11 +59,11 @@ def add_parser(commands: Commands) -> None:
     add("--pack", metavar="NAME", help="whose formatters (default: by the server's tools, or graphiti)")
     add("--calls", metavar="FILE", type=Path, help="calls to measure (default: the samples of the pack)")
     add("--runs", metavar="N", type=int, default=_RUNS, help=f"times per operation (default: {_RUNS})")
-    add("--format", choices=("table", "json", "svg"), default="table", help="how to tell (default: table)")
+    add("--format", choices=("table", "json", "svg"), default="table", help="output format (default: table)")
     add("--output", metavar="FILE", type=Path, help="write there instead of to standard output")
     add("--family", choices=FAMILIES, help="token family to count in (default: claude)")
     add("--model", metavar="NAME", help="model whose family to count in, such as gpt-5 or claude-sonnet-5")
-    add("--force", action="store_true", help="call live also tools that change something")
+    add("--force", action="store_true", help="also call tools that change something")
     add_calling_options(parser)
     parser.set_defaults(run=run)
 

@@ -18,13 +18,13 @@ _EXAMPLE: Final = """example:
 def add_parser(commands: Commands) -> None:
     parser = commands.add_parser(
         "packs",
-        help="list what is known of particular systems",
-        description="List the installed packs: what is known of one system each, such as how its answers read best. "
-        "Others than ours come with packages of their own.",
+        help="list packs: plugins for particular systems",
+        description="List the installed packs. A pack is a plugin for one system: formatters for its answers, rules, "
+        "tools on its REST API. Other packages can add packs.",
         epilog=_EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("name", metavar="NAME", nargs="?", help="tell all about this one")
+    parser.add_argument("name", metavar="NAME", nargs="?", help="show everything about this pack")
     parser.add_argument("--json", action="store_true", help="for programs")
     parser.set_defaults(run=run)
 

@@ -30,7 +30,7 @@ _EXAMPLE: Final = """example:
 def add_parser(commands: Commands) -> None:
     parser = commands.add_parser(
         "read",
-        help="go on from a cursor",
+        help="read on from a cursor",
         description="Go on from a cursor that `brimgate call` or `brimgate reduce` printed, or "
         "look at the held answer in another way.",
         epilog=_EXAMPLE,

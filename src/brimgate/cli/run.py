@@ -35,7 +35,7 @@ _EXAMPLE: Final = """example:
 def add_parser(commands: Commands) -> None:
     parser = commands.add_parser(
         "run",
-        help="stand in front of an MCP server",
+        help="put Brimgate in front of an MCP server, on stdio",
         description="Speak MCP on stdin and stdout, in front of the stdio server that COMMAND starts, or of one that "
         "runs at a URL.",
         usage="brimgate run [options] [-- COMMAND ARGS…]",

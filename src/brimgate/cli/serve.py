@@ -35,7 +35,7 @@ _EXAMPLE: Final = """example:
 def add_parser(commands: Commands) -> None:
     parser = commands.add_parser(
         "serve",
-        help="stand in front of MCP servers, over HTTP",
+        help="put Brimgate in front of MCP servers, over HTTP",
         description="Speak MCP over HTTP (Streamable HTTP at /mcp, the older SSE at /sse), in front of the server that "
         "COMMAND starts, of one that runs at a URL, of the REST API of a pack (also as REST, at /api/v1), or of all that the "
         "configuration names.",

@@ -15,52 +15,62 @@ Family = Literal["claude", "claude-3", "o200k", "cl100k", "llama3", "chars4"]
 class Override:
     """Options for some tools or endpoints only. A key that is not given has the value set for all."""
 
-    enabled: bool | None = option(None, "protect their answers at all; `false` is the one-line rollback")
+    enabled: bool | None = option(
+        None, "protect answers; `false` switches the protection off (one-line rollback)"
+    )
     threshold: int | None = option(
         None,
-        "tokens an answer may take, whatever its shape",
+        "token budget of an answer, whatever its shape",
         minimum=MIN_BUDGET,
         aliases=("output_token_threshold",),
     )
     page_size: int | None = option(
-        None, "items on a page", minimum=1, aliases=("pageSize", "default_page_size")
+        None, "items per page", minimum=1, aliases=("pageSize", "default_page_size")
     )
-    chunk_size: int | None = option(None, "lines in a chunk of text", minimum=1, aliases=("chunkSize",))
-    pagination_enabled: bool | None = option(None, "page lists, cut texts", aliases=("enable_pagination",))
+    chunk_size: int | None = option(None, "lines per chunk of text", minimum=1, aliases=("chunkSize",))
+    pagination_enabled: bool | None = option(
+        None, "paginate lists and chunk long texts", aliases=("enable_pagination",)
+    )
     summarization_enabled: bool | None = option(
-        None, "preview large objects", aliases=("enable_summarization",)
+        None, "summarize large objects as a preview", aliases=("enable_summarization",)
     )
-    highlights: bool | None = option(None, "show what stands out from the rest")
+    highlights: bool | None = option(None, "show highlights: items and lines that stand out")
     fields: tuple[str, ...] | None = option(
         None,
-        "what of an item a page shows first; the rest is one call away",
+        "fields of an item to show first on a page; the rest is one call away",
         example="[id, guest.name, status]",
     )
     sections: dict[str, tuple[str, ...]] = option(
         {},
-        "fields that can be asked for by one name",
+        "named groups of fields, which `brimgate_read(fields=…)` accepts",
         example="{guest: [guestName, guestEmail], money: [price, currency]}",
     )
-    keywords: tuple[str, ...] | None = option(None, "words whose sentences survive first when a text is cut")
-    format: Form | None = option(None, "form to write JSON in")
-    compact: Switch | None = option(None, "`always`: write also small answers in a cheaper lossless form")
+    keywords: tuple[str, ...] | None = option(
+        None, "keep sentences with these words first when a text is shortened"
+    )
+    format: Form | None = option(None, "output format for JSON")
+    compact: Switch | None = option(
+        None, "`always`: rewrite small answers too if a lossless format is cheaper"
+    )
     strip_vectors: bool | None = option(None, "show the length of an embedding vector instead of its numbers")
-    strip_empty: bool | None = option(None, "leave members out of items that are null or empty")
+    strip_empty: bool | None = option(None, "leave out fields that are null or empty")
     strip_fields: tuple[str, ...] | None = option(
         None,
-        "members of which an item shows the size only; `*` stands for anything",
+        "fields to replace by their size; `*` matches anything",
         example='[_links, "debug_*"]',
     )
     output_schema: Literal["drop", "relax", "keep"] | None = option(
-        None, "what becomes of the output schema the tool promises"
+        None, "how to handle the output schema of the tool"
     )
-    annotate: Literal["always", "reduced"] | None = option(None, "which answers carry the budget record")
-    rollout: int | None = option(None, "percent of calls that are protected", minimum=0, maximum=100)
+    annotate: Literal["always", "reduced"] | None = option(
+        None, "which answers carry budget metadata in `_meta`"
+    )
+    rollout: int | None = option(None, "percentage of calls to protect", minimum=0, maximum=100)
     hidden: bool | None = option(
-        None, "leave the tool out of the list, and refuse calls of it; answer 404 at the path"
+        None, "hide the tool from the list and refuse calls to it; on a REST path, answer 404"
     )
     max_description_chars: int | None = option(
-        None, "cut longer descriptions in the list of tools", minimum=1
+        None, "shorten longer descriptions in the list of tools", minimum=1
     )
 
 
@@ -68,53 +78,59 @@ class Override:
 class ContextProtection:
     """How answers are kept within their budget."""
 
-    enabled: bool = option(True, "protect answers at all; `false` lets everything pass as it came")
+    enabled: bool = option(True, "protect answers; `false` passes everything through unchanged")
     output_token_threshold: int = option(
-        4_000, "tokens a list or object may take", minimum=MIN_BUDGET, aliases=("tokenBudgetThreshold",)
+        4_000, "token budget of a list or object", minimum=MIN_BUDGET, aliases=("tokenBudgetThreshold",)
     )
     object_threshold: int = option(
-        2_000, "tokens a single object may take that has a field map (`fields`)", minimum=MIN_BUDGET
+        2_000, "token budget of a single object that has a field map (`fields`)", minimum=MIN_BUDGET
     )
-    chunk_threshold: int = option(2_000, "tokens a text may take", minimum=MIN_BUDGET)
-    hard_output_token_cap: int = option(12_000, "tokens that nothing ever exceeds", minimum=MIN_BUDGET)
-    default_page_size: int = option(50, "items on a page", minimum=1, aliases=("defaultPageSize",))
-    max_page_size: int = option(200, "items a caller may ask for", minimum=1, aliases=("maxPageSize",))
-    chunk_size: int = option(200, "lines in a chunk of text", minimum=1, aliases=("chunkSize",))
+    chunk_threshold: int = option(2_000, "token budget of a text", minimum=MIN_BUDGET)
+    hard_output_token_cap: int = option(
+        12_000, "hard limit in tokens: nothing that is sent exceeds it", minimum=MIN_BUDGET
+    )
+    default_page_size: int = option(50, "items per page", minimum=1, aliases=("defaultPageSize",))
+    max_page_size: int = option(
+        200, "most items per page that a caller may ask for", minimum=1, aliases=("maxPageSize",)
+    )
+    chunk_size: int = option(200, "lines per chunk of text", minimum=1, aliases=("chunkSize",))
     enable_pagination: bool = option(
-        True, "page lists, cut texts; without it only the cap holds", aliases=("pagination_enabled",)
+        True,
+        "paginate lists and chunk long texts; without it only the hard cap applies",
+        aliases=("pagination_enabled",),
     )
     enable_summarization: bool = option(
-        True, "preview large objects; without it they are paged", aliases=("summarization_enabled",)
+        True,
+        "summarize large objects as a preview; without it they come part by part",
+        aliases=("summarization_enabled",),
     )
-    highlights: bool = option(True, "show what stands out from the rest")
-    highlight_share: float = option(
-        0.3, "part of the budget for what stands out, at most", minimum=0, maximum=0.9
-    )
-    format: Form = option("auto", "form to write JSON in; `auto` takes the cheapest lossless one")
-    compact: Switch = option("never", "`always`: write also small answers in a cheaper lossless form")
+    highlights: bool = option(True, "show highlights: items and lines that stand out")
+    highlight_share: float = option(0.3, "largest share of the budget for highlights", minimum=0, maximum=0.9)
+    format: Form = option("auto", "output format for JSON; `auto` picks the cheapest lossless one")
+    compact: Switch = option("never", "`always`: rewrite small answers too if a lossless format is cheaper")
     strip_vectors: bool | None = option(
         None, "show the length of an embedding vector instead of its numbers (default: in production mode)"
     )
-    strip_empty: bool = option(False, "leave members out of items that are null or empty")
-    strip_fields: tuple[str, ...] = option(
-        (), "members of which an item shows the size only; `*` stands for anything"
-    )
-    keywords: tuple[str, ...] = option((), "words whose sentences survive first when a text is cut")
+    strip_empty: bool = option(False, "leave out fields that are null or empty")
+    strip_fields: tuple[str, ...] = option((), "fields to replace by their size; `*` matches anything")
+    keywords: tuple[str, ...] = option((), "keep sentences with these words first when a text is shortened")
     model: str = option("", "model to count tokens for, such as gpt-5 or claude-sonnet-5")
-    token_family: Family | None = option(None, "token family to count in, where `model` does not tell it")
-    token_multiplier: float = option(1.0, "corrects every token count", minimum=0.05, maximum=20)
+    token_family: Family | None = option(None, "token family to count in, if `model` does not decide it")
+    token_multiplier: float = option(1.0, "factor to apply to every token count", minimum=0.05, maximum=20)
     cursor_ttl_seconds: int = option(600, "seconds a cursor stays valid", minimum=60, maximum=86_400)
     output_schema: Literal["drop", "relax", "keep"] = option(
-        "drop", "what becomes of output schemas: a reduced answer has no structured data to match them"
+        "drop", "how to handle output schemas: a reduced answer has no structured data that could match them"
     )
-    annotate: Literal["always", "reduced"] = option("reduced", "which answers carry the budget record")
-    rollout: int = option(100, "percent of calls that are protected", minimum=0, maximum=100)
+    annotate: Literal["always", "reduced"] = option(
+        "reduced", "which answers carry budget metadata in `_meta`"
+    )
+    rollout: int = option(100, "percentage of calls to protect", minimum=0, maximum=100)
     tools: dict[str, Override] = option(
-        {}, "rules by tool name; `*` stands for anything, of several that match the later wins"
+        {}, "rules by tool name; `*` matches anything; if several match, the last one wins"
     )
     endpoints: dict[str, Override] = option(
         {},
-        "rules by REST path; `*` stands for anything, `{name}` for one segment, of several that match the later wins",
+        "rules by REST path; `*` matches anything, `{name}` one segment; if several match, the last one wins",
         aliases=("endpoint_overrides",),
     )
 
@@ -123,30 +139,32 @@ class ContextProtection:
 class Upstream:
     """One upstream: a command that starts it, the address of one that runs, or a REST API."""
 
-    command: str = option("", "program that starts it", reloadable=False)
-    args: tuple[str, ...] = option((), "its arguments", reloadable=False, listed=True)
-    env: dict[str, str] = option({}, "environment variables on top of our own", secret=True, reloadable=False)
-    cwd: str = option("", "directory to start it in", reloadable=False)
-    url: str = option("", "address of a server that runs, instead of a command", reloadable=False)
+    command: str = option("", "command that starts the server", reloadable=False)
+    args: tuple[str, ...] = option((), "arguments of the command", reloadable=False, listed=True)
+    env: dict[str, str] = option(
+        {}, "environment variables to add for the server", secret=True, reloadable=False
+    )
+    cwd: str = option("", "working directory of the server", reloadable=False)
+    url: str = option("", "URL of a running server, instead of a command", reloadable=False)
     transport: Literal["auto", "http", "sse"] = option(
         "auto",
-        "`sse` for servers of 2024-11-05; `auto` takes it where the address ends in /sse",
+        "`sse` for servers of 2024-11-05; `auto` uses it if the URL ends in /sse",
         reloadable=False,
     )
     headers: dict[str, str] = option(
-        {}, "HTTP headers sent to it, such as Authorization", secret=True, reloadable=False
+        {}, "HTTP headers to send to the server, such as Authorization", secret=True, reloadable=False
     )
     forward_headers: tuple[str, ...] = option(
-        (), "HTTP headers of the client that it may see, besides those of MCP", reloadable=False
+        (), "HTTP headers of the client to forward, besides those of MCP", reloadable=False
     )
-    pack: str = option("", "what is known of its system: a name that `brimgate packs` lists")
+    pack: str = option("", "pack (plugin) for the server's system; `brimgate packs` lists them")
     api: str = option(
         "",
         "file that declares tools on a REST API, instead of a server (default: the pack's, if it has one)",
         reloadable=False,
     )
-    base_url: str = option("", "address of that API, instead of the one it declares", reloadable=False)
-    tools: dict[str, Override] = option({}, "rules by tool name for this server only; they come last")
+    base_url: str = option("", "base URL of that API, instead of the declared one", reloadable=False)
+    tools: dict[str, Override] = option({}, "rules by tool name for this server only; they are applied last")
 
     @property
     def is_rest(self) -> bool:
@@ -163,21 +181,27 @@ class Server:
         3_010, "port to listen on; 0 takes a free one", minimum=0, maximum=65_535, reloadable=False
     )
     allowed_hosts: tuple[str, ...] = option(
-        (), "names clients may call us by, besides those of this machine", example="[gate.example.com]"
+        (), "host names to accept, besides those of this machine", example="[gate.example.com]"
     )
     allowed_origins: tuple[str, ...] = option(
-        (), "web pages that may call us, besides those of this machine", example='["https://app.example.com"]'
+        (),
+        "web origins to accept (CORS), besides those of this machine",
+        example='["https://app.example.com"]',
     )
-    json_response: bool = option(False, "answer with plain JSON instead of a stream, for clients such as n8n")
-    max_body_bytes: int = option(4 << 20, "bytes of a request, at most", minimum=1_024)
-    max_connections: int = option(1_000, "connections at once, at most", minimum=1, reloadable=False)
-    max_sessions: int = option(500, "sessions at once, at most", minimum=1)
-    max_processes: int = option(100, "processes of servers at once, at most", minimum=1)
-    session_idle_seconds: float = option(1_800, "a session unused for so long ends", minimum=1)
+    json_response: bool = option(
+        False, "answer with plain JSON instead of an event stream, for clients such as n8n"
+    )
+    max_body_bytes: int = option(4 << 20, "largest request body in bytes", minimum=1_024)
+    max_connections: int = option(1_000, "most connections at a time", minimum=1, reloadable=False)
+    max_sessions: int = option(500, "most sessions at a time", minimum=1)
+    max_processes: int = option(100, "most server processes at a time", minimum=1)
+    session_idle_seconds: float = option(
+        1_800, "session timeout: seconds until an unused session ends", minimum=1
+    )
     session_dropped_seconds: float = option(
-        60, "a session whose connection was cut ends after so long, unless its client comes back", minimum=1
+        60, "seconds until a session ends whose connection was cut, unless its client reconnects", minimum=1
     )
-    grace_seconds: float = option(10, "for calls under way when we are told to stop", minimum=0)
+    grace_seconds: float = option(10, "seconds to finish running calls at shutdown", minimum=0)
 
 
 @dataclass(frozen=True)
@@ -187,22 +211,20 @@ class Config:
     mode: Literal["production", "development"] = option(
         "production", "`development` strips nothing and logs at debug level unless told otherwise"
     )
-    log_level: Literal["debug", "info", "warning", "error"] | None = option(
-        None, "least level that is logged (default: info)"
-    )
+    log_level: Literal["debug", "info", "warning", "error"] | None = option(None, "log level (default: info)")
     log_format: Literal["text", "json"] = option(
-        "text", "log lines for people or for programs", reloadable=False
+        "text", "log format: text for people, JSON for programs", reloadable=False
     )
-    read_tool: str = option("brimgate_read", "name of the tool that reads on", reloadable=False)
-    max_result_bytes: int = option(
-        256 << 20, "bytes of one message, at most", minimum=1 << 16, reloadable=False
+    read_tool: str = option(
+        "brimgate_read", "name of the added tool that reads on from a cursor", reloadable=False
     )
+    max_result_bytes: int = option(256 << 20, "largest message in bytes", minimum=1 << 16, reloadable=False)
     wrapper_log: str = option(
         "",
-        "file where `brimgate call` notes what formatters fail on (default: wrapper.log in the state folder)",
+        "log file for formatter failures in `brimgate call` (default: wrapper.log in the state folder)",
     )
     upstreams: dict[str, Upstream] = option({}, "servers by name")
-    server: Server = option(Server(), "how `brimgate serve` listens, and whom it lets in")
+    server: Server = option(Server(), "how `brimgate serve` listens, and which clients it accepts")
     context_protection: ContextProtection = option(
         ContextProtection(), "how answers are kept within their budget"
     )

@@ -41,7 +41,7 @@ def add_calling_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--transport",
         choices=("auto", "http", "sse"),
-        help="how to talk to a URL (default: sse where it ends in /sse)",
+        help="transport for a URL (default: sse if it ends in /sse)",
     )
     add(
         "--header",
@@ -56,12 +56,12 @@ def add_calling_options(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         type=_seconds,
         default=_TIMEOUT_SECONDS,
-        help=f"for all of it: start, handshake, answer (default: {_TIMEOUT_SECONDS:g})",
+        help=f"timeout for start, handshake and answer together (default: {_TIMEOUT_SECONDS:g})",
     )
     add(
         "--log-level",
         choices=tuple(LEVELS),
-        help="least level that is logged on stderr; at debug also what the server says there (default: warning)",
+        help="log level on stderr; at debug also what the server says there (default: warning)",
     )
     parser.set_defaults(checked=partial(_checked, parser), command=[])
 
