@@ -135,7 +135,10 @@ async def _large(state: Path) -> list[Row]:
 async def _starts(state: Path) -> list[Row]:
     """From the start of the process to the answer of `initialize`."""
     out: list[Row] = []
-    for text, command in (("a stdio server", brimgate("--", *SMALL_SERVER)),):
+    for text, command, most in (
+        ("a stdio server", brimgate("--", *SMALL_SERVER), 0.45),
+        ("Hostaway's sandbox, which starts too", brimgate("--pack", "hostaway", "--sandbox"), 1.0),
+    ):
         took: list[float] = []
         for _ in range(STARTS):
             with Process(command, state) as process:
@@ -145,7 +148,7 @@ async def _starts(state: Path) -> list[Row]:
                 crowd.close()
         usual = median(took)
         out.append(
-            Row(f"start to the first answer, before {text}", "≤ 0.45 s", f"{usual:.2f} s", usual <= 0.45)
+            Row(f"start to the first answer, before {text}", f"≤ {most} s", f"{usual:.2f} s", usual <= most)
         )
     return out
 

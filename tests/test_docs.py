@@ -60,3 +60,11 @@ def test_no_committed_file_names_a_package_host_or_a_path_of_this_machine() -> N
         path = ROOT / name
         if path.suffix in {".py", ".md", ".toml", ".txt", ".in", ".yaml", ".yml", ""} and path.is_file():
             assert not forbidden.search(path.read_text("utf-8", "ignore")), name
+
+
+def test_every_module_that_the_map_names_exists() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    named = set(re.findall(r"`([a-z_]+(?:/[a-z_]+)+)`", text))
+    house = ROOT / "src" / "brimgate"
+    known = {name for name in named if (house / f"{name}.py").exists() or (house / name).is_dir()}
+    assert len(known) > 20 and {name for name in named - known if not (ROOT / name).exists()} == set()
