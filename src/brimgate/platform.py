@@ -12,6 +12,9 @@ from brimgate.errors import OperatorError
 
 DRAFT: Final = ".tmp"
 _POSIX: Final = os.name == "posix"
+STOP_SIGNALS: Final = tuple(
+    getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)
+)
 
 
 def state_dir() -> Path:
@@ -88,11 +91,6 @@ def append_private(path: Path, data: bytes) -> None:
 def is_private(path: Path) -> bool:
     """Return whether only the owner may read the file."""
     return not _POSIX or path.stat().st_mode & 0o077 == 0
-
-
-STOP_SIGNALS: Final = tuple(
-    getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)
-)
 
 
 class EarlySignals:

@@ -12,6 +12,13 @@ from brimgate.relay.actions import Action, Greeted, Line, Note, ToClient, ToUpst
 from brimgate.relay.session import Session
 from brimgate.watch.log import Log
 
+_ENDING_SECONDS: Final = 10.0
+_STARTING_SECONDS: Final = 30.0
+_PARTING_SECONDS: Final = 1.0
+_GREETING_SECONDS: Final = 60.0
+_STUCK_SECONDS: Final = 2.0
+_Failing = Callable[[Line, str], list[Action]]
+
 
 class BackgroundTasks:
     def __init__(self, on_idle: Callable[[], None] = lambda: None) -> None:
@@ -40,16 +47,6 @@ class BackgroundTasks:
     async def finish(self, within_seconds: float) -> None:
         if self._tasks:
             await asyncio.wait(set(self._tasks), timeout=within_seconds)
-
-
-_ENDING_SECONDS: Final = 10.0
-_STARTING_SECONDS: Final = 30.0
-_PARTING_SECONDS: Final = 1.0
-_GREETING_SECONDS: Final = 60.0
-_STUCK_SECONDS: Final = 2.0
-
-
-_Failing = Callable[[Line, str], list[Action]]
 
 
 def _nothing(_: Line, __: str) -> list[Action]:

@@ -5,6 +5,10 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 Line = bytes | bytearray
+_STEADY_SECONDS: Final = 10.0
+"""An upstream that ran this long counts as healthy: its next death is the first again."""
+_FIRST_WAIT_SECONDS: Final = 0.5
+_LONGEST_WAIT_SECONDS: Final = 30.0
 
 
 class Channel(Protocol):
@@ -47,12 +51,6 @@ class Listener:
 
 Connect = Callable[[Listener], Awaitable[Channel]]
 """Starts or connects to an upstream. Raises UpstreamError if that fails."""
-
-
-_STEADY_SECONDS: Final = 10.0
-"""An upstream that ran this long counts as healthy: its next death is the first again."""
-_FIRST_WAIT_SECONDS: Final = 0.5
-_LONGEST_WAIT_SECONDS: Final = 30.0
 
 
 @dataclass(slots=True)

@@ -11,6 +11,12 @@ from brimgate.errors import UpstreamError
 from brimgate.wire.framing import LineBuffer, TooLong
 from brimgate.wire.pipes import LinePort, read_pipe
 
+_STDERR_BURST_BYTES: Final = 256 << 10
+_STDERR_BYTES_PER_SECOND: Final = 32 << 10
+_MAX_STDERR_LINE: Final = 2_000
+_KILL_AFTER_SECONDS: Final = 0.7
+_SETTLING_SECONDS: Final = 0.3
+
 
 class Allowance:
     """A token bucket: `burst` units at once, refilled at `per_second`."""
@@ -26,13 +32,6 @@ class Allowance:
             return False
         self._left -= amount
         return True
-
-
-_STDERR_BURST_BYTES: Final = 256 << 10
-_STDERR_BYTES_PER_SECOND: Final = 32 << 10
-_MAX_STDERR_LINE: Final = 2_000
-_KILL_AFTER_SECONDS: Final = 0.7
-_SETTLING_SECONDS: Final = 0.3
 
 
 class StdioUpstream:

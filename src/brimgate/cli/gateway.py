@@ -18,6 +18,8 @@ from brimgate.watch.log import LEVELS, Log
 if TYPE_CHECKING:
     from brimgate.packs.pack import Sandbox
 
+Read = Callable[[], Config]
+
 
 def add_gateway_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
@@ -163,9 +165,6 @@ def _named(config: Config, name: str | None) -> dict[str, Upstream]:
 def warn_of_unknown_variables(log: Log) -> None:
     for variable in unknown_variables(os.environ):
         log.write("unknown_variable", {"name": variable, "hint": "no option has this name"}, "warning")
-
-
-Read = Callable[[], Config]
 
 
 def add_sandbox_option(parser: argparse.ArgumentParser) -> None:

@@ -14,6 +14,20 @@ from brimgate.engine.tokens.estimator import Estimator
 from brimgate.errors import InputError, JsonRefused, OperatorError
 from brimgate.packs.pack import SAMPLES_FILE, Pack
 
+_COLUMNS = (
+    f"{'operation':22}{'runs':>5}{'pretty':>10}{'minified':>10}{'shown':>9}"
+    f"{'of pretty':>11}{'of minified':>13}{'median':>9}{'± sd':>7}{'target':>8}"
+)
+_WANTED = 'must be {"tool": NAME, "arguments": {…}, "answer": …}; without an answer it is called live'
+_LABEL: Final = 190
+_BARS: Final = 520
+_WIDTH: Final = _LABEL + _BARS + 130
+_BAR: Final = 13
+_ROW: Final = 3 * _BAR + 16
+_TOP: Final = 58
+_COLOURS: Final = {"pretty": "#b9c2cc", "minified": "#7a8894", "shown": "#1f7a5a"}
+_MISSED: Final = "#b3402a"
+
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
@@ -186,12 +200,6 @@ class Summary:
         }
 
 
-_COLUMNS = (
-    f"{'operation':22}{'runs':>5}{'pretty':>10}{'minified':>10}{'shown':>9}"
-    f"{'of pretty':>11}{'of minified':>13}{'median':>9}{'± sd':>7}{'target':>8}"
-)
-
-
 def table(summaries: Sequence[Summary]) -> str:
     """Write the table once in bytes, once in tokens."""
     parts: list[str] = []
@@ -209,9 +217,6 @@ def _row(summary: Summary, sizing: Sizing) -> str:
         f"{sizing.shown:>9,.0f}{sizing.of_pretty.mean:>10.1f}%{least.mean:>12.1f}%{least.median:>8.1f}%"
         f"{least.deviation:>7.1f}{summary.target:>7}%{verdict}"
     )
-
-
-_WANTED = 'must be {"tool": NAME, "arguments": {…}, "answer": …}; without an answer it is called live'
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,16 +263,6 @@ def _parse(line: bytes, where: str) -> Recorded:
             f"{where}: half of a character (\\ud800 to \\udfff without the other half)"
         ) from None
     return Recorded(tool, cast("dict[str, Any]", arguments), answer)
-
-
-_LABEL: Final = 190
-_BARS: Final = 520
-_WIDTH: Final = _LABEL + _BARS + 130
-_BAR: Final = 13
-_ROW: Final = 3 * _BAR + 16
-_TOP: Final = 58
-_COLOURS: Final = {"pretty": "#b9c2cc", "minified": "#7a8894", "shown": "#1f7a5a"}
-_MISSED: Final = "#b3402a"
 
 
 def chart(summaries: Sequence[Summary]) -> str:

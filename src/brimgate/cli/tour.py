@@ -34,6 +34,7 @@ _TELLING: Final = re.compile(r"\d[\d,]*(?: tokens|%)|\bNOT the same\b|\bexact\b"
 _WORD: Final = re.compile(r"[^ ,]*[ ,]*")
 _BOLD, _COLOUR, _PLAIN = "\x1b[1m", "\x1b[36m", "\x1b[0m"
 _QUITTING: Final = (b"q", b"Q", b"\x04")
+Json = dict[str, Any]
 
 
 class Quit(Exception):
@@ -171,9 +172,6 @@ def cut(text: str, width: int) -> str:
     # This many characters are enough even if each takes one cell; most lines are far longer than a terminal.
     first, *rest = pieces(text[: 4 * width], width)
     return f"{pieces(first, width - 1)[0]}…" if rest or len(text) > 4 * width else first
-
-
-Json = dict[str, Any]
 
 
 class Client:

@@ -21,6 +21,10 @@ _WHOLE: Final = re.compile(r"[+-]?[0-9][0-9_]*")
 
 Place = tuple[str, ...]
 """The path of a declared key."""
+_MAX_HINTS: Final = 8
+_AT_THE_TOP: Final = ("tools", "endpoints")
+_WRONG: Final = object()
+_NO_VALUE: Final = "has no value; write it in quotes if the word itself is meant"
 
 
 def inner_of(kind: Any) -> Any:
@@ -75,12 +79,6 @@ def raise_all(complaints: list[str]) -> None:
         raise ConfigError(
             "\n".join([*complaints[:_MAX_NAMED], *([f"… and {more} more"] if more > 0 else [])])
         )
-
-
-_MAX_HINTS: Final = 8
-_AT_THE_TOP: Final = ("tools", "endpoints")
-_WRONG: Final = object()
-_NO_VALUE: Final = "has no value; write it in quotes if the word itself is meant"
 
 
 def read_config(data: bytes, name: str) -> tuple[Config, dict[Place, str]]:

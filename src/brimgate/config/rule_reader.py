@@ -14,6 +14,7 @@ from brimgate.engine.tokens.families import DEFAULT_FAMILY
 from brimgate.errors import OperatorError
 
 _T = TypeVar("_T")
+Resolve = Callable[[str], ToolRule]
 
 
 def make_rules(config: Config, upstream: str = "", budget: int | None = None) -> Rules:
@@ -170,9 +171,6 @@ def overridden(rule: ToolRule, override: Override) -> ToolRule:
 
 def _or(given: _T | None, otherwise: _T) -> _T:
     return otherwise if given is None else given
-
-
-Resolve = Callable[[str], ToolRule]
 
 
 def endpoint_rules(config: Config, packs: Iterable[str] = (), budget: int | None = None) -> Resolve:

@@ -19,6 +19,43 @@ from brimgate.engine.tokens.pairs import tokens_by_block
 BLOCK: Final = 256
 _SLICES: Final = 5
 _SLICE_BLOCKS: Final = 8
+_PARAGRAPH: Final = re.compile(rb"\n[ \t]*\r?\n(?:[ \t]*\r?\n)*")
+_LINE: Final = re.compile(rb"\n")
+_SENTENCE: Final = re.compile(
+    # One class of first bytes, then the rest of each ending: the scan between two endings runs ten times
+    # faster.
+    rb"[.!?\xef\xe3](?:(?<=[.!?])[\"')\]]?[ \t\r\n]+|(?<=\xef)\xbc[\x81\x9f]|(?<=\xe3)\x80\x82)"
+)
+_ITEM: Final = re.compile(rb"[)}\]'\"], ")
+_BLANK: Final = re.compile(rb"[ \t]+")
+_ENTRY_END: Final = re.compile(rb"\n(?=" + ENTRY.pattern[1:] + rb")")
+_TAG_END: Final = re.compile(rb">[ \t\r\n]*(?=<)")
+_HEADING: Final = re.compile(rb"\n(?=#{1,6} )")
+_BLOCK_START: Final = re.compile(rb"\n(?=\S)")
+_FENCE: Final = re.compile(rb"\n(?:```|~~~)")
+# Best cutting places first. A place of one rank wins over any of the next, however far back it lies, as long
+# as `share` of the chunk remains. The last resort is between two characters.
+_Rank = tuple[re.Pattern[bytes], float]
+_RANKS: Final[dict[TextKind, tuple[_Rank, ...]]] = {
+    TextKind.LOG: ((_ENTRY_END, 0.3), (_BLOCK_START, 0.3), (_LINE, 0.0)),
+    TextKind.TRACE: ((_ENTRY_END, 0.3), (_PARAGRAPH, 0.3), (_BLOCK_START, 0.3), (_LINE, 0.0)),
+    TextKind.JSON_LINES: ((_LINE, 0.0),),
+    TextKind.CSV: ((_LINE, 0.0),),
+    TextKind.LISTING: ((_LINE, 0.0),),
+    TextKind.CODE: ((_PARAGRAPH, 0.6), (_BLOCK_START, 0.6), (_LINE, 0.0)),
+    TextKind.HTML: ((_PARAGRAPH, 0.7), (_LINE, 0.3), (_TAG_END, 0.3), (_LINE, 0.0)),
+    TextKind.MARKDOWN: ((_HEADING, 0.75), (_PARAGRAPH, 0.4), (_SENTENCE, 0.5), (_LINE, 0.0)),
+    TextKind.REPR: ((_ITEM, 0.0), (_LINE, 0.0)),
+    TextKind.BASE64: ((_LINE, 0.0),),
+    TextKind.PROSE: ((_PARAGRAPH, 0.5), (_SENTENCE, 0.0), (_LINE, 0.0)),
+}
+_LAST_RANKS: Final[tuple[_Rank, ...]] = ((_SENTENCE, 0.0), (_BLANK, 0.5))
+_AT_NEWLINES: Final = (_PARAGRAPH, _LINE, _ENTRY_END, _HEADING, _BLOCK_START)
+"""Patterns that cannot match where there is no newline."""
+_NEWLINE_WINDOW: Final = 1 << 20
+_BEFORE: Final = 4
+_AHEAD: Final = 80
+"""Bytes around a cut that a pattern may look at."""
 
 
 class CostCurve:
@@ -81,46 +118,6 @@ def _scale(data: bytes, sums: "array[float]", estimator: Estimator) -> float:
         for at in starts
     ]
     return max(ratios) or 1.0
-
-
-_PARAGRAPH: Final = re.compile(rb"\n[ \t]*\r?\n(?:[ \t]*\r?\n)*")
-_LINE: Final = re.compile(rb"\n")
-_SENTENCE: Final = re.compile(
-    # One class of first bytes, then the rest of each ending: the scan between two endings runs ten times
-    # faster.
-    rb"[.!?\xef\xe3](?:(?<=[.!?])[\"')\]]?[ \t\r\n]+|(?<=\xef)\xbc[\x81\x9f]|(?<=\xe3)\x80\x82)"
-)
-_ITEM: Final = re.compile(rb"[)}\]'\"], ")
-_BLANK: Final = re.compile(rb"[ \t]+")
-_ENTRY_END: Final = re.compile(rb"\n(?=" + ENTRY.pattern[1:] + rb")")
-_TAG_END: Final = re.compile(rb">[ \t\r\n]*(?=<)")
-_HEADING: Final = re.compile(rb"\n(?=#{1,6} )")
-_BLOCK_START: Final = re.compile(rb"\n(?=\S)")
-_FENCE: Final = re.compile(rb"\n(?:```|~~~)")
-
-# Best cutting places first. A place of one rank wins over any of the next, however far back it lies, as long
-# as `share` of the chunk remains. The last resort is between two characters.
-_Rank = tuple[re.Pattern[bytes], float]
-_RANKS: Final[dict[TextKind, tuple[_Rank, ...]]] = {
-    TextKind.LOG: ((_ENTRY_END, 0.3), (_BLOCK_START, 0.3), (_LINE, 0.0)),
-    TextKind.TRACE: ((_ENTRY_END, 0.3), (_PARAGRAPH, 0.3), (_BLOCK_START, 0.3), (_LINE, 0.0)),
-    TextKind.JSON_LINES: ((_LINE, 0.0),),
-    TextKind.CSV: ((_LINE, 0.0),),
-    TextKind.LISTING: ((_LINE, 0.0),),
-    TextKind.CODE: ((_PARAGRAPH, 0.6), (_BLOCK_START, 0.6), (_LINE, 0.0)),
-    TextKind.HTML: ((_PARAGRAPH, 0.7), (_LINE, 0.3), (_TAG_END, 0.3), (_LINE, 0.0)),
-    TextKind.MARKDOWN: ((_HEADING, 0.75), (_PARAGRAPH, 0.4), (_SENTENCE, 0.5), (_LINE, 0.0)),
-    TextKind.REPR: ((_ITEM, 0.0), (_LINE, 0.0)),
-    TextKind.BASE64: ((_LINE, 0.0),),
-    TextKind.PROSE: ((_PARAGRAPH, 0.5), (_SENTENCE, 0.0), (_LINE, 0.0)),
-}
-_LAST_RANKS: Final[tuple[_Rank, ...]] = ((_SENTENCE, 0.0), (_BLANK, 0.5))
-_AT_NEWLINES: Final = (_PARAGRAPH, _LINE, _ENTRY_END, _HEADING, _BLOCK_START)
-"""Patterns that cannot match where there is no newline."""
-_NEWLINE_WINDOW: Final = 1 << 20
-_BEFORE: Final = 4
-_AHEAD: Final = 80
-"""Bytes around a cut that a pattern may look at."""
 
 
 class LongText:

@@ -22,6 +22,9 @@ _STUB_BYTES: Final = 20
 _LOOKS_LIKE_VECTOR: Final = re.compile(
     rb"\[\s*-?\d+\.\d+(?:[eE][-+]?\d+)?(?:\s*,\s*-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?){31}"
 )
+_EMPTY: Final = re.compile(rb':\s*(?:null|""|\[\s*\]|\{\s*\})')
+_NAME: Final = re.compile(rb'"([^"\\]*)"\s*:')
+ALL: Final = "all"
 
 
 def has_vector(raw: bytes) -> bool:
@@ -59,10 +62,6 @@ def strip(raw: bytes, policy: Policy) -> bytes:
     return raw if value is None else msgspec.json.encode(_stripped(value, policy))
 
 
-_EMPTY: Final = re.compile(rb':\s*(?:null|""|\[\s*\]|\{\s*\})')
-_NAME: Final = re.compile(rb'"([^"\\]*)"\s*:')
-
-
 def _names(raw: bytes) -> set[str]:
     return {name.decode("utf-8", "replace") for name in _NAME.findall(raw)}
 
@@ -90,9 +89,6 @@ def _stripped(value: Any, policy: Policy) -> Any:
 def _stub(value: Any) -> Any:
     size = len(msgspec.json.encode(value))
     return f"… {size:,} bytes" if size > _STUB_BYTES else value
-
-
-ALL: Final = "all"
 
 
 @dataclass(slots=True)

@@ -24,6 +24,9 @@ _TOKENS_PER_BYTE: Final = 0.15
 
 Size = Callable[[int], float]
 """The approximate bytes of the first n parts."""
+INDEX: Final = "#"
+"""The name of the member that tells the number of an item in its list."""
+_LEAST_CHARS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +114,6 @@ def _probe(
     alone = estimator.ceiling("\n".join(rows[1:])) if rows_stand_alone else estimator.ceiling(text)
     tokens = estimator.ceiling(text) if rows_stand_alone else alone
     return _Line(size(few), tokens, max(alone / max(size(few), 1), 1e-4))
-
-
-INDEX: Final = "#"
-"""The name of the member that tells the number of an item in its list."""
-_LEAST_CHARS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,16 @@ from brimgate.engine.tokens.families import MIN_BUDGET
 if TYPE_CHECKING:
     from brimgate.engine.replies.formatted import AnswerFormat
 
+OutputSchema = Literal["drop", "relax", "keep"]
+AnswerFormats = Callable[[bytes, Callable[[dict[str, Any]], None]], "AnswerFormat"]
+"""Returns the format of the answer to a call.
+
+Takes the arguments and a callback for problems (fields of a log line).
+"""
+DEFAULT_TTL_SECONDS: Final = 600
+_MAX_REMEMBERED: Final = 4_096
+_WILD: Final = re.compile(r"\*|\{([^{}/]*)\}")
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:
@@ -85,16 +95,6 @@ class Policy:
         return self.with_thresholds(lambda _: budget, max(self.hard_cap, budget))
 
 
-OutputSchema = Literal["drop", "relax", "keep"]
-AnswerFormats = Callable[[bytes, Callable[[dict[str, Any]], None]], "AnswerFormat"]
-"""Returns the format of the answer to a call.
-
-Takes the arguments and a callback for problems (fields of a log line).
-"""
-DEFAULT_TTL_SECONDS: Final = 600
-_MAX_REMEMBERED: Final = 4_096
-
-
 @dataclass(frozen=True, slots=True)
 class ToolRule:
     policy: Policy = field(default_factory=Policy)
@@ -157,9 +157,6 @@ class Rules:
             if len(self._known) < _MAX_REMEMBERED:  # names come from outside
                 self._known[tool] = rule
         return rule
-
-
-_WILD: Final = re.compile(r"\*|\{([^{}/]*)\}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,25 @@ from brimgate.engine.policy import Policy
 _SENTENCE: Final = re.compile(r"[^.!?\n]*(?:[.!?](?!\s)[^.!?\n]*)*[.!?\n]?\s*")
 _MAX_SENTENCES: Final = 200
 _WORD: Final = re.compile(r"\S+")
+_STUB_BYTES: Final = 70
+_WORTH_OPENING: Final = 160
+"""With less room than this (in bytes), naming a section is better than beginning it."""
+_MAX_SECTIONS: Final = 24
+_TRIES: Final = 8
+_ENOUGH: Final = 0.6
+"""Share of the budget: a preview that uses less is drawn again, larger."""
+# What is kept first, by the last word of its name (FR-016): guestName, listing_id, totalPrice, createdAt.
+_RANKS: Final = tuple(
+    tuple(words.split())
+    for words in (
+        "id uuid guid key ref slug sku number",
+        "name title label subject email login username",
+        "status state phase type kind category priority severity level result error message",
+        "date time at on from to start end due created updated arrival departure deadline",
+        "total amount price cost count sum balance currency quantity score size nights guests",
+    )
+)
+_IMPORTANT: Final = tuple(word for words in _RANKS for word in words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,30 +86,6 @@ def _at_a_word(text: str, room: int) -> str:
         return ""
     cut = text.rfind(" ", room // 2, room)
     return text[: cut if cut > 0 else room].rstrip()
-
-
-_STUB_BYTES: Final = 70
-_WORTH_OPENING: Final = 160
-"""With less room than this (in bytes), naming a section is better than beginning it."""
-_MAX_SECTIONS: Final = 24
-_TRIES: Final = 8
-_ENOUGH: Final = 0.6
-"""Share of the budget: a preview that uses less is drawn again, larger."""
-
-# What is kept first, by the last word of its name (FR-016): guestName, listing_id, totalPrice, createdAt.
-_RANKS: Final = tuple(
-    tuple(words.split())
-    for words in (
-        "id uuid guid key ref slug sku number",
-        "name title label subject email login username",
-        "status state phase type kind category priority severity level result error message",
-        "date time at on from to start end due created updated arrival departure deadline",
-        "total amount price cost count sum balance currency quantity score size nights guests",
-    )
-)
-
-
-_IMPORTANT: Final = tuple(word for words in _RANKS for word in words)
 
 
 @dataclass(slots=True)

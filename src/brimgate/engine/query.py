@@ -12,6 +12,8 @@ from brimgate.errors import BadRequest
 
 MAX_FIELDS: Final = 100
 MAX_PATTERN_CHARS: Final = 500
+_RANGE: Final = re.compile(r"\s*(\d{1,9})\s*(?:(?:-|–|\.\.|:|,)\s*(\d{1,9})\s*)?\Z")
+MAX_PAGES: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +57,6 @@ class View:
 
 WHOLE: Final = View("whole")
 FOCUS: Final = View("focus")
-
-
-_RANGE: Final = re.compile(r"\s*(\d{1,9})\s*(?:(?:-|–|\.\.|:|,)\s*(\d{1,9})\s*)?\Z")
-MAX_PAGES: Final = 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,16 @@ from brimgate.hold.stores.contract import Bounds
 
 EVERYTHING: Final = 1 << 53
 """More items than any list has: a total may be unknown."""
+TICKET: Final = "brimgate/ticket"
+"""The member of a result's `_meta` with the ticket for its live list."""
+_MAX_LEFT: Final = 1_000
+_MAX_LEFT_BYTES: Final = 512 << 20
+"""Lists are taken as soon as their ticket arrives. Those of cancelled calls are never taken and must not pile up."""
+_OVERHEAD_BYTES: Final = 2_000
+"""The overhead of one list besides its text."""
+_MARGIN_SECONDS: Final = 60
+"""The expiry of a cursor is rounded up to the minute."""
+Key = tuple[str, bytes]
 
 
 class ListState(NamedTuple):
@@ -87,20 +97,6 @@ def _index_in(source: Document, path: str) -> int:
     steps, before = pointer_steps(path), pointer_steps(source.focus.pointer)
     inside = steps[len(before) :] if steps[: len(before)] == before else []
     return int(inside[0]) if inside and inside[0].isdecimal() and len(inside[0]) < 10 else 0
-
-
-TICKET: Final = "brimgate/ticket"
-"""The member of a result's `_meta` with the ticket for its live list."""
-_MAX_LEFT: Final = 1_000
-_MAX_LEFT_BYTES: Final = 512 << 20
-"""Lists are taken as soon as their ticket arrives. Those of cancelled calls are never taken and must not pile up."""
-_OVERHEAD_BYTES: Final = 2_000
-"""The overhead of one list besides its text."""
-_MARGIN_SECONDS: Final = 60
-"""The expiry of a cursor is rounded up to the minute."""
-
-
-Key = tuple[str, bytes]
 
 
 class _Known(NamedTuple):

@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Final, TypeVar
 if TYPE_CHECKING:
     from brimgate.hold.protection import Protection
 
+_T = TypeVar("_T")
+THREAD_BYTES: Final = 100_000
+"""Above this the engine takes longer than the event loop should wait (about 5 ms)."""
+
 
 def process_protection(max_result_bytes: int = 0) -> "Callable[[], Protection]":
     """Return a function that creates the engine when the first answer needs it: most sessions never do."""
@@ -31,12 +35,6 @@ def process_protection(max_result_bytes: int = 0) -> "Callable[[], Protection]":
             return make()
 
     return protection
-
-
-_T = TypeVar("_T")
-
-THREAD_BYTES: Final = 100_000
-"""Above this the engine takes longer than the event loop should wait (about 5 ms)."""
 
 
 async def run_work(work: Callable[[], _T], size: int) -> _T:

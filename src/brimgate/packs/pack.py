@@ -12,6 +12,12 @@ _HOUR: Final = 3_600
 _DAY: Final = 86_400
 _RELATIVE_DAYS: Final = 30
 """For anything older a date says more."""
+RULES_FILE: Final = "rules.yaml"
+API_FILE: Final = "api.yaml"
+SAMPLES_FILE: Final = "samples.jsonl"
+USUAL_TARGET: Final = 25
+SEARCH_TARGET: Final = 30
+"""Percent that a formatter should save against minified JSON (W-R3)."""
 
 
 def _as_it_is(whole: str) -> str:
@@ -77,13 +83,6 @@ def _parse(moment: str) -> datetime | None:
 
 Formatter = Callable[[Any, Scene], str]
 """Writes a parsed answer as short text. If it raises (for a missing field, say), only its own text is lost."""
-
-RULES_FILE: Final = "rules.yaml"
-API_FILE: Final = "api.yaml"
-SAMPLES_FILE: Final = "samples.jsonl"
-USUAL_TARGET: Final = 25
-SEARCH_TARGET: Final = 30
-"""Percent that a formatter should save against minified JSON (W-R3)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,12 @@ _LIGHT_SHARE: Final = 4
 """Texts beside the heaviest one stay if together they take at most this fraction (1/n) of the budget."""
 _SECOND_NOTICE: Final = 250
 """Tokens for a second notice in the structured data, and for the quotes around a text there."""
+_KEPT_WHOLE: Final = frozenset(("isError", "resultType", "ttlMs", "cacheScope", "taskId", "status"))
+_SLOT_MAKERS: Final[dict[str, Callable[[Json], Slot]]] = {
+    "content": block_slot,
+    "contents": resource_slot,
+    "messages": message_slot,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +122,6 @@ def for_schema(rule: "ToolRule") -> Policy:
         return policy.with_thresholds(lambda tokens: max(tokens // 2, MIN_BUDGET), policy.hard_cap // 2)
     plain = replace(policy, form="json", highlights=False)
     return _less(plain, _SECOND_NOTICE, 0)
-
-
-_KEPT_WHOLE: Final = frozenset(("isError", "resultType", "ttlMs", "cacheScope", "taskId", "status"))
-_SLOT_MAKERS: Final[dict[str, Callable[[Json], Slot]]] = {
-    "content": block_slot,
-    "contents": resource_slot,
-    "messages": message_slot,
-}
 
 
 def is_under_cap(bounded: Bounded | None, members: Mapping[str, Json], policy: Policy) -> bool:

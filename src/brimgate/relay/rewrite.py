@@ -16,6 +16,7 @@ Hold = Callable[[bytes, Policy], Reply | None]
 """Holds a document and returns the first reply about it; None if it fits as it is."""
 
 LIGHT_BYTES: Final = 200
+NOTICE_MEMBER: Final = "brimgate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +57,6 @@ def untouched_record(raw: bytes, rule: ToolRule) -> dict[str, Any]:
     """Return the record that `annotate` puts on an unchanged answer."""
     tokens = rule.policy.estimator.count(raw)
     return {"kind": "untouched"} | budget_fields(tokens, rule.policy.list_threshold)
-
-
-NOTICE_MEMBER: Final = "brimgate"
 
 
 def still_valid(structured: Json, schema: bytes, reply: Reply) -> bytes | None:

@@ -21,6 +21,8 @@ _MAX_LINE_BYTES: Final = 4_096
 _CONTROL: Final = {
     code: f"\\x{code:02x}" for code in (*range(0x20), 0x7F, *range(0x80, 0xA0)) if code != 0x09
 }
+_MAX_BYTES: Final = 1 << 20
+NAME: Final = "wrapper.log"
 
 
 class Log:
@@ -78,10 +80,6 @@ class Log:
 def _readable(value: Any) -> str:
     text = str(value)
     return json.dumps(text, ensure_ascii=False) if " " in text or not text else text
-
-
-_MAX_BYTES: Final = 1 << 20
-NAME: Final = "wrapper.log"
 
 
 def note_failure(path: Path, fields: dict[str, Any]) -> None:

@@ -24,6 +24,15 @@ _SHORTEST_WISH_SECONDS: Final = 0.1
 """A server that hangs up and wants us back at once would keep both sides busy."""
 _LONGEST_WISH_SECONDS: Final = 60.0
 """A server may ask us to come back even later, but nobody waits that long for an answer."""
+_MAX_BYTES: Final = 1 << 20
+_SESSION_CODES: Final = frozenset((0, rpc.UPSTREAM_GONE, -32001, -32600))
+"""Error codes of older servers for a request outside of a session; 0 if there is none."""
+_HINTS: Final = {
+    401: "it wants credentials: configure them under headers:",
+    403: "it refuses our credentials or our address: look at headers:",
+    404: "is its address right?",
+    405: "is its address right? A server of the older HTTP+SSE needs transport: sse",
+}
 
 
 class OverCap(Exception):
@@ -145,17 +154,6 @@ def bare(body: bytes) -> bytes:
 
 def is_event_stream(response: Response) -> bool:
     return response.header(b"content-type").partition(b";")[0].strip().lower() == b"text/event-stream"
-
-
-_MAX_BYTES: Final = 1 << 20
-_SESSION_CODES: Final = frozenset((0, rpc.UPSTREAM_GONE, -32001, -32600))
-"""Error codes of older servers for a request outside of a session; 0 if there is none."""
-_HINTS: Final = {
-    401: "it wants credentials: configure them under headers:",
-    403: "it refuses our credentials or our address: look at headers:",
-    404: "is its address right?",
-    405: "is its address right? A server of the older HTTP+SSE needs transport: sse",
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,11 @@ _MAX_REDIRECTS: Final = 3
 _AS_IT_IS: Final = bytes(range(0x21, 0x7F)).decode()
 """Characters that stay unchanged in a URL; all others become %XX."""
 _ACCEPT: Final = (b"accept", b"application/json, text/event-stream")
+_JSON: Final = (b"content-type", b"application/json")
+_BOTH: Final = (b"accept", b"application/json, text/event-stream")
+_EVENTS: Final = (b"accept", b"text/event-stream")
+_ID: Final = "brimgate-list"
+_MAX_TOOLS: Final = 10_000
 
 
 class HttpServer:
@@ -91,11 +96,6 @@ def target_of(url: str) -> bytes:
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return quote(target, safe=_AS_IT_IS, errors="surrogateescape").encode("ascii")
-
-
-_JSON: Final = (b"content-type", b"application/json")
-_BOTH: Final = (b"accept", b"application/json, text/event-stream")
-_EVENTS: Final = (b"accept", b"text/event-stream")
 
 
 class _Greeted(msgspec.Struct):
@@ -209,10 +209,6 @@ class StandingStream:
         self._trail.note(event)
         if event.name == b"message" and event.data and (line := one_line(event.data)):
             self._on_line(line)
-
-
-_ID: Final = "brimgate-list"
-_MAX_TOOLS: Final = 10_000
 
 
 class _Tool(msgspec.Struct):

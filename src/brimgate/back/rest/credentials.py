@@ -20,6 +20,13 @@ from brimgate.errors import OperatorError
 from brimgate.http.client import Headers
 
 _REFUSALS: Final = (401, 403)
+_MOST_TOKEN_CHARS: Final = 16_384
+_EARLY_SECONDS: Final = 60.0
+"""A token is not used in its last 60 seconds, or in the last tenth of its life if that is shorter."""
+_FOR_EVER_SECONDS: Final = 1e9
+_FORM: Final = (b"content-type", b"application/x-www-form-urlencoded")
+_ACCEPT: Final = (b"accept", b"application/json")
+SECRET_KEYS: Final = ("token", "value", "password", "client_secret")
 
 
 class Resolution:
@@ -63,15 +70,6 @@ class Resolution:
             raise OperatorError(
                 f"{self._name}: not set in the environment: {told}; set it, or write a `default` beside its `env`"
             )
-
-
-_MOST_TOKEN_CHARS: Final = 16_384
-_EARLY_SECONDS: Final = 60.0
-"""A token is not used in its last 60 seconds, or in the last tenth of its life if that is shorter."""
-_FOR_EVER_SECONDS: Final = 1e9
-_FORM: Final = (b"content-type", b"application/x-www-form-urlencoded")
-_ACCEPT: Final = (b"accept", b"application/json")
-SECRET_KEYS: Final = ("token", "value", "password", "client_secret")
 
 
 class Credentials(Protocol):

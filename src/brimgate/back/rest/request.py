@@ -26,6 +26,11 @@ _ACCEPT_TEXT: Final = (b"accept", b"text/csv, text/plain;q=0.9, */*;q=0.1")
 
 Fixed = Mapping[Where, Mapping[str, str | int | float | bool]]
 Pairs = list[tuple[str, str]]
+_WHOLE: Final = re.compile(r"[+-]?[0-9]{1,18}")
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?(?:[eE][+-]?[0-9]{1,2})?")
+_FLAGS: Final = {"true": True, "1": True, "false": False, "0": False}
+_MOST_TOLD: Final = 3
+_MOST_CHARS: Final = 500
 
 
 def compose(
@@ -148,13 +153,6 @@ def _is_text(value: object) -> bool:
         told = cast("dict[object, object]", value)
         return all(map(_is_text, told)) and all(map(_is_text, told.values()))
     return all(map(_is_text, cast("list[object]", value))) if isinstance(value, list) else True
-
-
-_WHOLE: Final = re.compile(r"[+-]?[0-9]{1,18}")
-_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?(?:[eE][+-]?[0-9]{1,2})?")
-_FLAGS: Final = {"true": True, "1": True, "false": False, "0": False}
-_MOST_TOLD: Final = 3
-_MOST_CHARS: Final = 500
 
 
 def coerced(tool: ApiTool, texts: Mapping[str, str]) -> dict[str, Any]:

@@ -23,6 +23,8 @@ _NUMBER: Final = re.compile(r"[-+]?(?:\.[0-9]{1,18}|[0-9]{1,18}(?:\.[0-9]{0,18})
 
 
 Place = tuple[str, ...]
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,100}")
+_MISSING: Final = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +78,6 @@ def _scalar(text: str) -> Any:
     if _WHOLE.fullmatch(text):
         return text if len(text.lstrip("+-")) > 1 and text.lstrip("+-")[0] == "0" else int(text)
     return float(text) if _NUMBER.fullmatch(text) else text
-
-
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,100}")
-
-
-_MISSING: Final = object()
 
 
 class Section:

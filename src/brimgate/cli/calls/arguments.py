@@ -33,6 +33,10 @@ from brimgate.errors import BadRequest
 _MAX_COMPLAINTS: Final = 5
 _MAX_NAMES: Final = 20
 _LARGEST: Final = sys.float_info.max
+Read = Callable[[str], bytes]
+"""Returns the bytes of a file, or of standard input under the name `-`."""
+_KEY: Final = re.compile(r"[A-Za-z_$][\w.$-]*")
+_MAX_SIGNATURE: Final = 160
 
 
 def check(values: dict[str, Any], schema: Schema, known: dict[str, Any]) -> None:
@@ -99,12 +103,6 @@ def _strangers(names: Iterable[str], known: dict[str, Any]) -> str:
         near = get_close_matches(name[:60], known, 1, 0.5)
         told.append(f"there is no parameter {short(name)}{f'; did you mean {near[0]}?' if near else ''}")
     return "; ".join(told)
-
-
-Read = Callable[[str], bytes]
-"""Returns the bytes of a file, or of standard input under the name `-`."""
-_KEY: Final = re.compile(r"[A-Za-z_$][\w.$-]*")
-_MAX_SIGNATURE: Final = 160
 
 
 def parse(

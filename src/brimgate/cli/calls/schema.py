@@ -22,6 +22,13 @@ _NAMES: Final = {
     "null": "null",
     "string": "a text",
 }
+_MOST: Final = 200_000
+"""The number of schemas in it, counted once per reference; a validator takes about 10 ms for this many."""
+_IN_PLACE: Final = (
+    "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies",
+)  # fmt: skip
+"""Keywords about the same value. Other keywords are about parts of the value, and so end with it."""
+_ELSEWHERE: Final = ("$dynamicRef", "$recursiveRef")
 
 
 def parameters(schema: Any) -> dict[str, Any]:
@@ -133,15 +140,6 @@ def wanted(schema: Any, root: Schema) -> str:
         else:
             found.append(_NAMES.get(kind_of(one), "any value"))
     return short(" or ".join(dict.fromkeys(found)), 300)
-
-
-_MOST: Final = 200_000
-"""The number of schemas in it, counted once per reference; a validator takes about 10 ms for this many."""
-_IN_PLACE: Final = (
-    "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies",
-)  # fmt: skip
-"""Keywords about the same value. Other keywords are about parts of the value, and so end with it."""
-_ELSEWHERE: Final = ("$dynamicRef", "$recursiveRef")
 
 
 def usable(schema: Any) -> Any:

@@ -13,6 +13,9 @@ from brimgate.errors import BadRequest
 NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _MAX_DIGITS: Final = 4_000
 """Python reads no number longer than 4,300 digits, because that takes ever more time."""
+_GREED: Final = {"array": 1, "string": 2, "": 2}
+"""What accepts almost any text comes last."""
+UNFIT: Final = object()
 
 
 def encode(arguments: dict[str, Any]) -> bytes:
@@ -96,11 +99,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(name for name in names if names.count(name) > 1)
         raise BadRequest(f"the key {short(twice)} stands twice in one object")
     return found
-
-
-_GREED: Final = {"array": 1, "string": 2, "": 2}
-"""What accepts almost any text comes last."""
-UNFIT: Final = object()
 
 
 def convert(text: str, schema: Any, root: Schema) -> Any:

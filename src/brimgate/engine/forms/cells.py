@@ -22,6 +22,7 @@ _MISREAD: Final = re.compile(rf'{_WORD}\Z|[\s"\[{{]|= ')
 _ANY_MISREAD: Final = re.compile(rf'^(?:{_WORD}$|[\s"\[{{]|= )|[^\S\n]$', re.MULTILINE)
 _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 _ANY_CONTROL: Final = re.compile(r"[|\x00-\x09\x0b-\x1f]")
+_decoder: Final = json.JSONDecoder(strict=False)
 
 
 def write_column(cells: Sequence[Any]) -> list[str]:
@@ -68,9 +69,6 @@ def read_literal(text: str) -> str:
     if text[:1] in ('"', "[", "{") or text == "null" or _LITERAL.match(text):
         return text
     return jsontext.quote(text)
-
-
-_decoder: Final = json.JSONDecoder(strict=False)
 
 
 def read_cell(line: str, at: int) -> tuple[str | None, int]:

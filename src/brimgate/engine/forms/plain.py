@@ -12,6 +12,7 @@ from brimgate.errors import InputError
 _PLAIN: Final = re.compile(r'(?<!\\)"(?!(?:true|false|null)")([A-Za-z_$](?:[\w$./ -]*[\w$./-])?)"', re.ASCII)
 _TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^{}\[\],:"]+')
 _LITERAL: Final = re.compile(r"true\Z|false\Z|null\Z|-?\d")
+_HEAD: Final = re.compile(r"(\d+) (items|members), one a line\Z")
 
 
 def encode_bare(raw: bytes) -> str:
@@ -25,9 +26,6 @@ def decode_bare(text: str) -> bytes:
 def _quoted(token: re.Match[str]) -> str:
     text = token[0]
     return text if text[0] == '"' or _LITERAL.match(text) else jsontext.quote(text)
-
-
-_HEAD: Final = re.compile(r"(\d+) (items|members), one a line\Z")
 
 
 def encode_lines(raw: bytes) -> str | None:

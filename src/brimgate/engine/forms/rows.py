@@ -11,6 +11,20 @@ from typing import Any, Final, cast
 
 from brimgate.errors import InputError
 
+_PLAIN: Final = re.compile(r"[^\s\d\x00-\x1f.\[\]\"=:|+?{}<>,-][^.\[\]\"=:|+?{}\x00-\x1f]*")
+_PART: Final = re.compile(
+    r"\[(\d+)\](\??)|\.?(\"[^\"\\]*(?:\\.[^\"\\]*)*\"|[^.\[\]\"=:|+?{}\x00-\x1f]+)(\??)"
+)
+_MAX_GROUPS: Final = 26
+_MAX_KEY_SETS: Final = 100
+"""More key sets than this are not compared with each other; the rarest rows are then written as JSON."""
+_MIN_SHARED: Final = 0.6
+_MAX_FLAT_LIST: Final = 6
+_MAX_DEPTH: Final = 12
+Keys = tuple[str, ...]
+Row = dict[str, Any]
+Cells = list[Any]
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnStep:
@@ -21,11 +35,6 @@ class ColumnStep:
 
 
 Path = tuple[ColumnStep, ...]
-
-_PLAIN: Final = re.compile(r"[^\s\d\x00-\x1f.\[\]\"=:|+?{}<>,-][^.\[\]\"=:|+?{}\x00-\x1f]*")
-_PART: Final = re.compile(
-    r"\[(\d+)\](\??)|\.?(\"[^\"\\]*(?:\\.[^\"\\]*)*\"|[^.\[\]\"=:|+?{}\x00-\x1f]+)(\??)"
-)
 
 
 def path_text(path: Path) -> str:
@@ -65,24 +74,11 @@ def _key(text: str) -> str:
     return str(json.loads(text)) if text.startswith('"') else text
 
 
-_MAX_GROUPS: Final = 26
-_MAX_KEY_SETS: Final = 100
-"""More key sets than this are not compared with each other; the rarest rows are then written as JSON."""
-_MIN_SHARED: Final = 0.6
-_MAX_FLAT_LIST: Final = 6
-_MAX_DEPTH: Final = 12
-
-
 class Gap(Enum):
     """Why a cell has no value of its own."""
 
     ABSENT = "the row does not have it"
     HIDDEN = "an object above it is null"
-
-
-Keys = tuple[str, ...]
-Row = dict[str, Any]
-Cells = list[Any]
 
 
 @dataclass(slots=True)

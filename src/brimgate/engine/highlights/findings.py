@@ -18,6 +18,16 @@ _HEADS: Final = {
     "line": "stands out from the rest{note}:",
 }
 _SPACE: Final = re.compile(r"\s+")
+MAX_BYTES: Final = 12 << 20
+"""Up to this size the whole answer is inspected: 10 MB take 0.1 to 0.5 s."""
+_SAMPLE_BYTES: Final = 3 << 20
+_WINDOWS: Final = 30
+_MAX_ALARMS: Final = 2_000
+"""If there are more, they are no longer exceptions, and the windows show them."""
+_ALARM: Final = (
+    rb"\b(?:FATAL|PANIC|EMERG|CRITICAL|CRIT|ERROR|SEVERE|fatal|panic|critical|Traceback|\w*Exception|\w*Error)\b"
+    rb"|(?i:payment_failed|chargeback|corrupt)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +63,6 @@ def clip(text: str) -> str:
     if len(text) <= _MAX_CHARS:
         return text
     return f"{text[: _MAX_CHARS * 2 // 3]} … {text[-_MAX_CHARS // 3 :]}"
-
-
-MAX_BYTES: Final = 12 << 20
-"""Up to this size the whole answer is inspected: 10 MB take 0.1 to 0.5 s."""
-_SAMPLE_BYTES: Final = 3 << 20
-_WINDOWS: Final = 30
-_MAX_ALARMS: Final = 2_000
-"""If there are more, they are no longer exceptions, and the windows show them."""
-_ALARM: Final = (
-    rb"\b(?:FATAL|PANIC|EMERG|CRITICAL|CRIT|ERROR|SEVERE|fatal|panic|critical|Traceback|\w*Exception|\w*Error)\b"
-    rb"|(?i:payment_failed|chargeback|corrupt)"
-)
 
 
 @dataclass(frozen=True, slots=True)

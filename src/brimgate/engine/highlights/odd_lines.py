@@ -18,6 +18,34 @@ _GAP: Final = 1.5
 
 Heavy but natural tails (log-normal prices, say) stay below it; a slip by a factor of ten does not.
 """
+_WINDOW_BYTES: Final = 1 << 19
+"""Lines are masked this many bytes at a time: the arrays take twenty times the bytes."""
+_SEPARATOR, _OTHER, _DIGIT = 0, 1, 2
+_SEPARATORS: Final = b" \t\n\r\x0b\x0c=:,;()[]{}\"'|/<>"
+_KINDS: Final = bytes(
+    _SEPARATOR if byte in _SEPARATORS else _DIGIT if byte in b"0123456789" else _OTHER for byte in range(256)
+)
+_MIN_LINES: Final = 20
+_MAX_LINE_CHARS: Final = 2_000
+_MAX_WORDS: Final = 60
+_AMOUNT: Final = re.compile(r"[^\w.-]?(-?\d++(?:\.\d++)?)[A-Za-zµ%]{0,6}+[.!?%]?\Z")
+"""A number, alone or with a mark before it and a unit after it."""
+_STAMP: Final = re.compile(
+    r"\W*\d{4}[-/.]\d\d[-/.]\d\d[T ,_:]?\W*(?:\d\d:\d\d:\d\d)?[.,]?\d*|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
+)
+_MAX_POSITIONS: Final = 12
+_LEVEL: Final = re.compile(
+    r"\b(?P<fatal>FATAL|PANIC|EMERG(?:ENCY)?|ALERT|CRITICAL|CRIT|fatal|panic|critical|emerg|crit)\b|\b(?P<error>ERROR|SEVERE|ERR|error|Error|err)\b|"
+    r"\b(?P<warn>WARN(?:ING)?|warn(?:ing)?)\b|\b(?P<info>INFO|NOTICE|DEBUG|TRACE|LOG|info|notice|debug|trace)\b"
+)
+_GLOG: Final = re.compile(r"([IWEF])\d{4} \d\d:")
+_GLOG_LEVELS: Final = {"I": "info", "W": "warn", "E": "error", "F": "fatal"}
+_SEVERITY: Final = {"fatal": 1.6, "error": 1.3, "warn": 1.0, "info": 0.95, "": 0.95}
+_REPORT: Final = re.compile(
+    r"(?:^|[\s:\[])(?:error|fatal|panic|failed|failure|FAILED|ERROR|FATAL|FAIL|Error|Exception)(?:[:\]!]|\[| -)"
+)
+_ENTRY_TEXT: Final = re.compile(ENTRY.pattern.decode()[1:])
+_EXCEPTION: Final = re.compile(r"[\w.$]*(?:Error|Exception|Fault|Panic)\b")
 
 
 def outliers(values: Sequence[float]) -> list[tuple[int, float]]:
@@ -53,15 +81,6 @@ def _apart(tail: list[float], middle: float) -> tuple[float, float]:
         if spread > 0 and gap > _GAP * spread:
             return tail[at], gap / spread
     return 0.0, 0.0
-
-
-_WINDOW_BYTES: Final = 1 << 19
-"""Lines are masked this many bytes at a time: the arrays take twenty times the bytes."""
-_SEPARATOR, _OTHER, _DIGIT = 0, 1, 2
-_SEPARATORS: Final = b" \t\n\r\x0b\x0c=:,;()[]{}\"'|/<>"
-_KINDS: Final = bytes(
-    _SEPARATOR if byte in _SEPARATORS else _DIGIT if byte in b"0123456789" else _OTHER for byte in range(256)
-)
 
 
 def mask_values(texts: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -102,30 +121,6 @@ def _mask(data: bytes) -> tuple[bytes, bytes]:
     masked[starts] = ord("#")
     within[starts] = False
     return masked[~within].tobytes(), alone.astype(np.uint8).tobytes()
-
-
-_MIN_LINES: Final = 20
-_MAX_LINE_CHARS: Final = 2_000
-_MAX_WORDS: Final = 60
-
-_AMOUNT: Final = re.compile(r"[^\w.-]?(-?\d++(?:\.\d++)?)[A-Za-zµ%]{0,6}+[.!?%]?\Z")
-"""A number, alone or with a mark before it and a unit after it."""
-_STAMP: Final = re.compile(
-    r"\W*\d{4}[-/.]\d\d[-/.]\d\d[T ,_:]?\W*(?:\d\d:\d\d:\d\d)?[.,]?\d*|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
-)
-_MAX_POSITIONS: Final = 12
-_LEVEL: Final = re.compile(
-    r"\b(?P<fatal>FATAL|PANIC|EMERG(?:ENCY)?|ALERT|CRITICAL|CRIT|fatal|panic|critical|emerg|crit)\b|\b(?P<error>ERROR|SEVERE|ERR|error|Error|err)\b|"
-    r"\b(?P<warn>WARN(?:ING)?|warn(?:ing)?)\b|\b(?P<info>INFO|NOTICE|DEBUG|TRACE|LOG|info|notice|debug|trace)\b"
-)
-_GLOG: Final = re.compile(r"([IWEF])\d{4} \d\d:")
-_GLOG_LEVELS: Final = {"I": "info", "W": "warn", "E": "error", "F": "fatal"}
-_SEVERITY: Final = {"fatal": 1.6, "error": 1.3, "warn": 1.0, "info": 0.95, "": 0.95}
-_REPORT: Final = re.compile(
-    r"(?:^|[\s:\[])(?:error|fatal|panic|failed|failure|FAILED|ERROR|FATAL|FAIL|Error|Exception)(?:[:\]!]|\[| -)"
-)
-_ENTRY_TEXT: Final = re.compile(ENTRY.pattern.decode()[1:])
-_EXCEPTION: Final = re.compile(r"[\w.$]*(?:Error|Exception|Fault|Panic)\b")
 
 
 def odd_lines(lines: Sequence[str], *, entries_only: bool = False) -> list[Finding]:

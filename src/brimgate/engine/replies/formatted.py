@@ -26,6 +26,7 @@ it cannot be formatted. It never raises.
 """
 _CLEARLY: Final = 0.75
 _NUMBER_HEADS: Final = frozenset(bytes((byte,)) for byte in b"-0123456789")
+_FORMATTED: Final = View("focus", formatted=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +112,6 @@ def _items(source: Document, focus: Focus) -> Children | None:
 
 def _count(source: Document) -> int:
     return len(_items(source, source.focus) or ())
-
-
-_FORMATTED: Final = View("focus", formatted=True)
 
 
 def first_formatted(frame: Frame, answer_format: AnswerFormat) -> Reply | None:

@@ -25,6 +25,25 @@ _WRAPPERS: Final = frozenset(
 For other members, such as guest in a booking, the thing is the object around them.
 """
 _OWN: Final = ("meta", "nextCursor")
+CURSOR: Final = "Zq3_" * 14
+"""As long as a cursor can be. Stands for one while we try what fits."""
+_ROUNDS: Final = 6
+Members = Iterable[tuple[str, bytes]]
+Make = Callable[[list[tuple[str, bytes]]], bytes]
+"""Writes a body with these members of its metadata."""
+_OUR_META: Final = frozenset(
+    (
+        "totalCount",
+        "pageSize",
+        "hasMore",
+        "detailsAvailable",
+        "missingFields",
+        "estimatedTokens",
+        "budgetUsed",
+        "budgetRemaining",
+        "original",
+    )
+)
 
 
 class RefusedQuery(BadRequest):
@@ -155,11 +174,6 @@ def _unwrapped(source: Document) -> Focus:
     return Focus(node, pointer)
 
 
-CURSOR: Final = "Zq3_" * 14
-"""As long as a cursor can be. Stands for one while we try what fits."""
-_ROUNDS: Final = 6
-
-
 class Unfit(Exception):
     """This shape cannot be brought within the budget; a plainer one can."""
 
@@ -177,9 +191,6 @@ class Shaped:
     """Requested fields that occur nowhere."""
 
 
-Members = Iterable[tuple[str, bytes]]
-
-
 def written(members: Members) -> bytes:
     return b"{" + b",".join(quoted(key) + b":" + raw for key, raw in members) + b"}"
 
@@ -194,10 +205,6 @@ def encoded(value: Any) -> bytes:
 
 def encoded_members(values: dict[str, Any]) -> list[tuple[str, bytes]]:
     return [(key, encoded(value)) for key, value in values.items()]
-
-
-Make = Callable[[list[tuple[str, bytes]]], bytes]
-"""Writes a body with these members of its metadata."""
 
 
 def counted(make: Make, budget: int, estimator: Estimator) -> tuple[bytes, int]:
@@ -220,21 +227,6 @@ def _padded(make: Make, least: int, budget: int, estimator: Estimator) -> tuple[
             if estimator.ceiling(padded) == told:
                 return padded, told
     return None
-
-
-_OUR_META: Final = frozenset(
-    (
-        "totalCount",
-        "pageSize",
-        "hasMore",
-        "detailsAvailable",
-        "missingFields",
-        "estimatedTokens",
-        "budgetUsed",
-        "budgetRemaining",
-        "original",
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)

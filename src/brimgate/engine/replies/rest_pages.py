@@ -27,6 +27,13 @@ from brimgate.errors import CursorError, JsonRefused
 
 _NAMES_SHOWN: Final = 30
 _NAME_CHARS: Final = 40
+_MARGIN: Final = 14
+"""Tokens by which cursors of one length can differ."""
+_PREVIEWS: Final = 4
+"""How many items that are too large for a page share one."""
+_LEAST_ROOM: Final = 40
+_MAX_BYTES_PER_TOKEN: Final = 16
+"""No text of any relevant length has more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +69,6 @@ def no_such_field(fields: tuple[str, ...], raw: bytes) -> str:
     there = ", ".join(name[:_NAME_CHARS] for name in names[:_NAMES_SHOWN])
     more = ", …" if len(names) > _NAMES_SHOWN else ""
     return one_line(f"no such field: {asked}" + (f"; there are: {there}{more}" if there else ""))
-
-
-_MARGIN: Final = 14
-"""Tokens by which cursors of one length can differ."""
-_PREVIEWS: Final = 4
-"""How many items that are too large for a page share one."""
-_LEAST_ROOM: Final = 40
-_MAX_BYTES_PER_TOKEN: Final = 16
-"""No text of any relevant length has more."""
 
 
 @dataclass(slots=True)

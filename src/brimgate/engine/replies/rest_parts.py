@@ -31,6 +31,14 @@ _SAMPLE_BYTES: Final = 16_384
 _AROUND: Final = 90
 """Tokens of what surrounds a chunk, without its cursor."""
 _NO_LINE_LIMIT: Final = 1_000_000_000
+_PART_TRIES: Final = 10
+_LEAST_PART_ROOM: Final = 8
+_NO_LIMIT: Final = 1_000_000
+_SUMMARY_TRIES: Final = 8
+_NAMES: Final = 60
+_SECTIONS: Final = 24
+_SECTION_CHARS: Final = 80
+_LEAST_SUMMARY_ROOM: Final = 40
 
 
 def chunk(frame: RestFrame, view: View, offset: int) -> Shaped:
@@ -108,11 +116,6 @@ def _written_chunk(
     return Shaped(body, "chunk", tokens, budget, lines.last - lines.first + 1)
 
 
-_PART_TRIES: Final = 10
-_LEAST_PART_ROOM: Final = 8
-_NO_LIMIT: Final = 1_000_000
-
-
 def part(frame: RestFrame, view: View, position: Position) -> Shaped:
     """Return the part at `position` for a view of scope `walk`."""
     budget, estimator = frame.policy.hard_cap, frame.policy.estimator
@@ -160,20 +163,13 @@ def _written_part(frame: RestFrame, view: View, found: Part, budget: int) -> Sha
     return Shaped(body, "part", tokens, budget, found.count if found.lines is None else 0)
 
 
-_TRIES: Final = 8
-_NAMES: Final = 60
-_SECTIONS: Final = 24
-_SECTION_CHARS: Final = 80
-_LEAST_ROOM: Final = 40
-
-
 def summarise(frame: RestFrame, target: RestTarget, thing: Focus, budget: int) -> Shaped:
     details = frame.details(target)
     children = target.source.open(thing.node)
     total = len(children) if children else 0
     room = budget - frame.policy.estimator.ceiling(encoded(details)) - 60
-    for number in range(_TRIES):
-        if room < _LEAST_ROOM:
+    for number in range(_SUMMARY_TRIES):
+        if room < _LEAST_SUMMARY_ROOM:
             break
         summary, shown, sections = _essentials(frame, target, thing, room)
         names = _NAMES >> number // 2

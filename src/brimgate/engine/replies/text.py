@@ -18,6 +18,9 @@ from brimgate.engine.replies.reply import Issue, Notice, Reply
 from brimgate.engine.walk import Part
 from brimgate.errors import BadRequest
 
+_WORTH_TRYING: Final = 6
+"""A section this many times over the budget fits in no form."""
+
 
 def begin(frame: Frame, reduction: decision.Reduction) -> Reply:
     match reduction:
@@ -125,10 +128,6 @@ def _envelope(frame: Frame, focus: Focus, mark: str) -> str:
         data[root.start : focus.node.start] + jsontext.quote(mark).encode() + data[focus.node.end : root.end]
     )
     return jsontext.canonical(raw).decode()
-
-
-_WORTH_TRYING: Final = 6
-"""A section this many times over the budget fits in no form."""
 
 
 def read(

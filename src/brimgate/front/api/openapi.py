@@ -8,6 +8,41 @@ from typing import Any, Final, Protocol
 from brimgate import __version__
 from brimgate.hold.live_lists import LiveList
 
+_WHOLE: Final = {"type": "integer"}
+_TEXT: Final = {"type": "string"}
+_BUDGET: Final = {
+    "estimatedTokens": _WHOLE,
+    "budgetUsed": {"type": "number"},
+    "budgetRemaining": _WHOLE,
+}
+_DETAILS: Final = {
+    "type": "object",
+    "description": "how to get the whole: ask this endpoint with these parameters",
+    "properties": {"endpoint": _TEXT, "parameters": {"type": "object"}},
+}
+_CURSOR: Final = {"type": "string", "description": "pass it as `cursor` to read on; absent at the end"}
+_FAILURES: Final = {
+    "400": "a parameter is wrong; the message says what is right",
+    "404": "there is no such thing",
+    "422": "the API behind us refuses what it was asked",
+    "502": "the API behind us failed",
+    "503": "too much was asked of it; try again after Retry-After seconds",
+    "504": "it did not answer in time",
+}
+_STYLE: Final = """
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1b2733; }
+code { background: #eef2f5; padding: .1em .3em; border-radius: 3px; }
+section { border-top: 1px solid #d5dde4; padding: .6rem 0; }
+h2 { font-size: 1rem; margin: .4rem 0; } table { border-collapse: collapse; }
+td, th { text-align: left; padding: .15rem .8rem .15rem 0; vertical-align: top; }
+b { color: #0a5c8a; }
+@media (prefers-color-scheme: dark) {
+  body { background: #12181e; color: #d8e0e7; } code { background: #222c35; } b { color: #6bc1ee; }
+}
+"""
+_SHARED: Final = """Every list takes <code>limit</code> and <code>cursor</code>, every object <code>fields</code>
+(<code>fields=all</code> for all of it), every long text <code>startLine</code> and <code>endLine</code>."""
+
 
 class OperationParameter(Protocol):
     @property
@@ -75,21 +110,6 @@ class Operations(Protocol):
 def rest_method(operation: Operation) -> str:
     """Return GET for an operation that only reads, whatever method the API itself uses."""
     return "GET" if operation.annotations.get("readOnlyHint") else operation.method
-
-
-_WHOLE: Final = {"type": "integer"}
-_TEXT: Final = {"type": "string"}
-_BUDGET: Final = {
-    "estimatedTokens": _WHOLE,
-    "budgetUsed": {"type": "number"},
-    "budgetRemaining": _WHOLE,
-}
-_DETAILS: Final = {
-    "type": "object",
-    "description": "how to get the whole: ask this endpoint with these parameters",
-    "properties": {"endpoint": _TEXT, "parameters": {"type": "object"}},
-}
-_CURSOR: Final = {"type": "string", "description": "pass it as `cursor` to read on; absent at the end"}
 
 
 def _object(properties: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -183,16 +203,6 @@ def _entry(operation: Operation, route: str, *, is_first: bool) -> dict[str, Any
     return entry
 
 
-_FAILURES: Final = {
-    "400": "a parameter is wrong; the message says what is right",
-    "404": "there is no such thing",
-    "422": "the API behind us refuses what it was asked",
-    "502": "the API behind us failed",
-    "503": "too much was asked of it; try again after Retry-After seconds",
-    "504": "it did not answer in time",
-}
-
-
 def _parameters(operation: Operation, route: str) -> Iterator[dict[str, Any]]:
     in_path = re.findall(r"\{([^}]*)\}", route)
     schema = operation.input_schema
@@ -218,21 +228,6 @@ def _content(operation: Operation) -> dict[str, Any]:
 
 def _ref(name: str) -> dict[str, str]:
     return {"$ref": f"#/components/schemas/{name}"}
-
-
-_STYLE: Final = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1b2733; }
-code { background: #eef2f5; padding: .1em .3em; border-radius: 3px; }
-section { border-top: 1px solid #d5dde4; padding: .6rem 0; }
-h2 { font-size: 1rem; margin: .4rem 0; } table { border-collapse: collapse; }
-td, th { text-align: left; padding: .15rem .8rem .15rem 0; vertical-align: top; }
-b { color: #0a5c8a; }
-@media (prefers-color-scheme: dark) {
-  body { background: #12181e; color: #d8e0e7; } code { background: #222c35; } b { color: #6bc1ee; }
-}
-"""
-_SHARED: Final = """Every list takes <code>limit</code> and <code>cursor</code>, every object <code>fields</code>
-(<code>fields=all</code> for all of it), every long text <code>startLine</code> and <code>endLine</code>."""
 
 
 def page(document: dict[str, Any], address: str) -> str:

@@ -25,6 +25,8 @@ _STREAM: Final = (
     (b"x-accel-buffering", b"no"),
 )
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._:/+=-]{1,128}")
+_MAX_BATCH: Final = 1_000
+_ROOM_SECONDS: Final = 30.0
 
 
 class Hangup:
@@ -176,10 +178,6 @@ def _accepts(given: tuple[bytes, ...], kind: bytes) -> bool:
         part.partition(b";")[0].strip() in wanted and part.rpartition(b";")[2].strip() != b"q=0"
         for part in text.split(b",")
     )
-
-
-_MAX_BATCH: Final = 1_000
-_ROOM_SECONDS: Final = 30.0
 
 
 class Conversation(Protocol):

@@ -16,6 +16,16 @@ from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Garbage, Message, Opaque, one_line
 from brimgate.relay.protocol.versions import is_modern_header
 
+Handler = Callable[[HttpExchange], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+Report = Callable[[str, dict[str, object], str], None]
+"""Receives reports of requests and errors: event, fields, level."""
+_CORS_HEADERS: Final = (
+    b"content-type, accept, authorization, last-event-id, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, "
+    b"x-request-id"
+)
+_EXPOSED: Final = b"mcp-session-id, mcp-protocol-version, x-request-id, www-authenticate"
+
 
 class Endpoint:
     def __init__(self, sessions: HandshakeSessions, singles: StatelessExchanges) -> None:
@@ -63,18 +73,6 @@ def check_content_type(exchange: HttpExchange) -> None:
 
 def not_allowed(methods: str) -> HttpError:
     return HttpError(405, f"use {methods}", headers=[(b"allow", methods.encode())])
-
-
-Handler = Callable[[HttpExchange], Awaitable[None]]
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
-Report = Callable[[str, dict[str, object], str], None]
-"""Receives reports of requests and errors: event, fields, level."""
-
-_CORS_HEADERS: Final = (
-    b"content-type, accept, authorization, last-event-id, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, "
-    b"x-request-id"
-)
-_EXPOSED: Final = b"mcp-session-id, mcp-protocol-version, x-request-id, www-authenticate"
 
 
 class Router:

@@ -30,6 +30,26 @@ _OF_THE_BODY: Final = frozenset(
 )
 """Headers that are no longer true of another body."""
 _CREDENTIALS: Final = (b"authorization", b"cookie", b"x-api-key")
+_JSON: Final = frozenset(("application/json", "text/json", "application/json-seq"))
+_TEXT: Final = frozenset(
+    (
+        "application/x-ndjson",
+        "application/ndjson",
+        "application/jsonl",
+        "application/x-jsonlines",
+        "application/yaml",
+        "application/x-yaml",
+        "application/xml",
+        "application/csv",
+        "application/toml",
+        "application/sql",
+        "application/x-sh",
+    )
+)
+_NOT_TEXT: Final = frozenset(
+    ("text/html", "text/css", "text/javascript", "text/ecmascript", "text/event-stream", "text/x-component")
+)
+_BODILESS: Final = frozenset((204, 205, 304))
 
 
 def header(headers: Iterable[Header], name: bytes) -> bytes | None:
@@ -97,28 +117,6 @@ def credentials_digest(scope: Any) -> str:
             if key.lower() == name:
                 digest.update(b"%s\0%d\0%s" % (name, len(value), value))
     return digest.hexdigest()
-
-
-_JSON: Final = frozenset(("application/json", "text/json", "application/json-seq"))
-_TEXT: Final = frozenset(
-    (
-        "application/x-ndjson",
-        "application/ndjson",
-        "application/jsonl",
-        "application/x-jsonlines",
-        "application/yaml",
-        "application/x-yaml",
-        "application/xml",
-        "application/csv",
-        "application/toml",
-        "application/sql",
-        "application/x-sh",
-    )
-)
-_NOT_TEXT: Final = frozenset(
-    ("text/html", "text/css", "text/javascript", "text/ecmascript", "text/event-stream", "text/x-component")
-)
-_BODILESS: Final = frozenset((204, 205, 304))
 
 
 @dataclass(frozen=True, slots=True)

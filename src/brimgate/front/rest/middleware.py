@@ -45,6 +45,16 @@ from brimgate.http.asgi import App, Header, Receive, Scope, Send, send_response
 from brimgate.http.encodings import BodyTooLong, Unreadable, decoded
 
 _log: Final = logging.getLogger("brimgate.rest")
+MAX_BYTES: Final = 64 << 20
+LIVE_LIST: Final = "brimgate.live_list"
+"""Where an application puts a live list before it sends the body, which is only its beginning."""
+_DECIDED: Final = "brimgate.decided"
+_UPSTREAM: Final = "rest"
+_MOST_SQUEEZED: Final = 32
+"""How many times larger than its gzip JSON or text usually is, at most."""
+_MAX_ENDPOINT_CHARS: Final = 500
+_T = TypeVar("_T")
+Resolve = Callable[[str], ToolRule]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +90,6 @@ def tell(report: Report, decision: Decision) -> None:
         report(decision)
     except Exception:  # noqa: BLE001  # NFR-4: telemetry never fails a request
         _log.warning("a report of a decision failed", exc_info=True)
-
-
-MAX_BYTES: Final = 64 << 20
-LIVE_LIST: Final = "brimgate.live_list"
-"""Where an application puts a live list before it sends the body, which is only its beginning."""
-_DECIDED: Final = "brimgate.decided"
-_UPSTREAM: Final = "rest"
-_MOST_SQUEEZED: Final = 32
-"""How many times larger than its gzip JSON or text usually is, at most."""
-_MAX_ENDPOINT_CHARS: Final = 500
-_T = TypeVar("_T")
-
-Resolve = Callable[[str], ToolRule]
 
 
 class ProtectedApp:

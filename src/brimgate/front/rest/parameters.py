@@ -14,6 +14,7 @@ from brimgate.engine.replies.rest_frame import ParameterNames, RefusedQuery, enc
 from brimgate.errors import BadRequest
 
 _LINE: Final = re.compile(r"[0-9]{1,9}\Z")
+_VERSION: Final = re.compile(rb'"3\.\d{1,3}(?:\.\d{1,3})?"\Z')
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +105,6 @@ def _line(name: str, value: str) -> int:
     if not _LINE.match(value.strip()) or int(value) < 1:
         raise RefusedQuery("invalid_lines", f"{name} must be a whole number from 1 up")
     return int(value)
-
-
-_VERSION: Final = re.compile(rb'"3\.\d{1,3}(?:\.\d{1,3})?"\Z')
 
 
 def is_openapi(source: Document) -> bool:

@@ -10,6 +10,9 @@ from brimgate.front.rest.headers import Media, has_body, header, media_of, other
 from brimgate.http.asgi import Header, Message, Receive, Send, send_response
 
 _MESSAGE_CHARS: Final = 1_000
+_ASIDE: Final = ("http.response.push", "http.response.early_hint", "http.response.debug")
+BYPASSES: Final = ("http.response.pathsend", "http.response.zerocopysend", "http.response.trailers")
+"""Ways to send that would bypass us; an application that is not offered them uses plain bodies."""
 
 
 class Failure(NamedTuple):
@@ -66,11 +69,6 @@ def _waiting(told: object) -> str:
     if isinstance(told, str) and told.isascii() and told.isprintable() and len(told) < 60:
         return told
     return ""
-
-
-_ASIDE: Final = ("http.response.push", "http.response.early_hint", "http.response.debug")
-BYPASSES: Final = ("http.response.pathsend", "http.response.zerocopysend", "http.response.trailers")
-"""Ways to send that would bypass us; an application that is not offered them uses plain bodies."""
 
 
 class AppAnswer(NamedTuple):
