@@ -1,11 +1,12 @@
 """Write the pages that are made from the code: `make docs`. With --check, only say which would change."""
 
 import argparse
-import os
 import sys
+import textwrap
 import tomllib
 from collections.abc import Iterator
 from dataclasses import MISSING, is_dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 from brimgate.back.rest import declaration as api_declaration
@@ -16,6 +17,9 @@ from brimgate.config.show import example, written
 from brimgate.config.sources import variables
 
 ROOT = Path(__file__).resolve().parents[1]
+HELP_COLUMNS = 98
+HELP_COLUMN = 24
+"""Where the explanations of options begin at the latest."""
 
 
 def requirements_page() -> str:
@@ -51,12 +55,58 @@ def commands(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Ar
 
 
 def cli_page() -> str:
-    os.environ["COLUMNS"] = "100"
     parser = build_parser()
-    parts = ["# Command line\n\nGenerated from the commands' own help by `make docs`; do not edit.\n"]
-    parts.append(f"```text\n{parser.format_help()}```\n")
-    parts.extend(f"## brimgate {name}\n\n```text\n{sub.format_help()}```\n" for name, sub in commands(parser))
+    parts = ["# Command line\n\nGenerated from the commands by `make docs`; do not edit.\n"]
+    parts.append(f"```text\n{command_help(parser)}```\n")
+    parts.extend(f"## brimgate {name}\n\n```text\n{command_help(sub)}```\n" for name, sub in commands(parser))
     return "\n".join(parts)
+
+
+def command_help(parser: argparse.ArgumentParser) -> str:
+    """Write what `--help` prints. argparse lays that out in another way in each version of Python."""
+    groups = [
+        (str(group.title), [row for action in group._group_actions for row in _help_rows(action)])
+        for group in parser._action_groups
+    ]
+    longest = max(len(row[0]) for _, rows in groups for row in rows)
+    width = min(longest + 2, HELP_COLUMN - 2)
+    blocks = [f"usage: {_usage(parser)}", parser.description or ""]
+    for title, rows in groups:
+        if rows:
+            blocks.append("\n".join([f"{title}:", *(_help_row(*row, width) for row in rows)]))
+    return "\n\n".join([*blocks, *([parser.epilog.strip()] if parser.epilog else [])]) + "\n"
+
+
+def _usage(parser: argparse.ArgumentParser) -> str:
+    if parser.usage:
+        return parser.usage
+    positional = [action for action in parser._actions if not action.option_strings]
+    words = [f"[{_metavar(one)}]" if one.nargs == argparse.OPTIONAL else _metavar(one) for one in positional]
+    return " ".join([parser.prog, "[options]", *words])
+
+
+def _metavar(action: argparse.Action) -> str:
+    if action.nargs == 0:
+        return ""
+    choices = "{" + ",".join(action.choices) + "}" if action.choices else None
+    return str(action.metavar or choices or action.dest.upper())
+
+
+def _help_rows(action: argparse.Action) -> Iterator[tuple[str, str]]:
+    if isinstance(action, argparse._SubParsersAction):
+        for command in action._choices_actions:
+            yield command.dest, command.help or ""
+    else:
+        name = f"{', '.join(action.option_strings)} {_metavar(action)}".strip()
+        yield name, (action.help or "") % vars(action)
+
+
+def _help_row(name: str, told: str, width: int) -> str:
+    lines = textwrap.wrap(told, HELP_COLUMNS - 2 - width) or [""]
+    if len(name) > width - 2:
+        lines.insert(0, "")
+    rows = [f"  {left:{width}}{line}".rstrip() for left, line in zip_longest([name], lines, fillvalue="")]
+    return "\n".join(rows)
 
 
 def config_page() -> str:

@@ -206,11 +206,15 @@ def test_a_paused_channel_hears_nothing_until_it_is_resumed(run: Run) -> None:
         old = Old()
         async with ScriptedServer(old) as server, talking(server.url, SseServer) as talk:
             reply = await soon(old.stream.get())
-            talk.channel.pause()
-            await reply.event({"jsonrpc": "2.0", "method": "notifications/asked for before the pause"})
+            await reply.event({"jsonrpc": "2.0", "method": "notifications/before the pause"})
             await talk.heard.next()
+            talk.channel.pause()
             await reply.event({"jsonrpc": "2.0", "method": "notifications/message"})
             await heard_of(server, talk, "x", 1)
+            assert talk.heard.lines.empty()
+            talk.channel.resume()
+            talk.channel.pause()
+            await heard_of(server, talk, "y", 2)
             assert talk.heard.lines.empty()
             talk.channel.resume()
             assert (await talk.heard.next())["method"] == "notifications/message"

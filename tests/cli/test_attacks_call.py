@@ -260,8 +260,26 @@ def test_a_failure_is_a_failure_where_nothing_can_be_told(
             shell,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            env=variables(tmp_path),
+            env=variables(tmp_path, PYTHONUNBUFFERED=""),  # else there is nothing left to flush at exit
             timeout=PATIENCE,
             check=False,
         )
         assert (done.returncode, done.stdout) == (code, b"" if code else b"fine\n")
+
+
+@pytest.mark.parametrize("start", [BRIMGATE, [str(Path(sys.executable).with_name("brimgate"))]])
+@pytest.mark.parametrize("closing", ["2>&-", "2>/dev/full", ">/dev/full", ">&-"])
+@pytest.mark.parametrize("words", [["nonsense"], ["check", "/nowhere/at/all.yaml"], ["call"]])
+def test_wrong_usage_ends_as_such_where_nothing_can_be_told(
+    tmp_path: Path, words: list[str], closing: str, start: list[str]
+) -> None:
+    shell = ["bash", "-c", f'"$@" {closing}', "-", *start, *words]
+    done = subprocess.run(
+        shell,
+        capture_output=True,
+        env=variables(tmp_path, PYTHONUNBUFFERED=""),
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert b"Traceback" not in done.stderr

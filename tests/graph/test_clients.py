@@ -50,8 +50,6 @@ def stdio(*options: str) -> StdioServerParameters:
 @pytest.mark.parametrize("mode", ERAS)
 @pytest.mark.parametrize("way", ["stdio", "http"])
 def test_the_official_client_gets_what_the_graph_answers(way: str, mode: str, url: str) -> None:
-    graph = Graph(nodes=60, facts=120, episodes=40)
-
     async def visit() -> None:
         async with connected(url if way == "http" else stdio(*SMALL), mode) as client:
             assert client.protocol_version == ERAS[mode]
@@ -68,7 +66,8 @@ def test_the_official_client_gets_what_the_graph_answers(way: str, mode: str, ur
                 assert result.structured_content == (answer if tool == "get_status" else {"result": answer})
                 assert not result.is_error
 
-    asyncio.run(visit())
+    with Graph(nodes=60, facts=120, episodes=40) as graph:
+        asyncio.run(visit())
 
 
 @pytest.mark.parametrize("mode", ERAS)

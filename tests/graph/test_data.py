@@ -102,11 +102,11 @@ def test_uuids_are_those_of_the_standard_library() -> None:
 
 def test_the_data_ends_at_the_moment_asked_for_and_another_seed_is_another_graph() -> None:
     now = datetime(2025, 2, 3, 4, 5, 6, tzinfo=UTC)
-    graph = Graph(nodes=9, facts=9, episodes=9, now=now)
-    other = Graph(nodes=9, facts=9, episodes=9, now=now, seed=30)
-    newest = graph.call("get_episodes", {"max_episodes": 1, "group_ids": []})
-    assert newest == {"message": "No episodes found", "episodes": []}
     everyone = {"group_ids": ["main", "work", "travel"], "max_episodes": 1}
-    (episode,) = graph.call("get_episodes", everyone)["episodes"]
+    with Graph(nodes=9, facts=9, episodes=9, now=now) as graph:
+        newest = graph.call("get_episodes", {"max_episodes": 1, "group_ids": []})
+        (episode,) = graph.call("get_episodes", everyone)["episodes"]
+    assert newest == {"message": "No episodes found", "episodes": []}
     assert episode["created_at"] == "2025-02-03T04:05:06+00:00"
-    assert other.call("get_episodes", everyone)["episodes"] != [episode]
+    with Graph(nodes=9, facts=9, episodes=9, now=now, seed=30) as other:
+        assert other.call("get_episodes", everyone)["episodes"] != [episode]

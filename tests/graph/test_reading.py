@@ -1,6 +1,7 @@
 """The tools that read, in the shapes of Graphiti's own server, and what no tool takes."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -163,20 +164,25 @@ def test_a_database_that_cannot_be_opened_is_an_error_in_words() -> None:
     assert "unable to open" in Graph(database="/nowhere/graph.db").call("get_status")["error"]
 
 
+def test_a_file_that_is_no_database_is_an_error_in_words_and_is_not_kept_open(tmp_path: Path) -> None:
+    (tmp_path / "graph.db").write_bytes(b"no database" * 100)
+    assert "not a database" in Graph(database=tmp_path / "graph.db").call("get_status")["error"]
+
+
 def test_vectors_come_where_they_are_asked_for() -> None:
-    graph = Graph(nodes=30, facts=60, episodes=10, embeddings=True)
-    facts, nodes = find_facts(graph), find_nodes(graph)
+    with Graph(nodes=30, facts=60, episodes=10, embeddings=True) as graph:
+        facts, nodes = find_facts(graph), find_nodes(graph)
+        assert graph.call("get_entity_edge", {"uuid": facts[0]["uuid"]}) == facts[0]
     assert all(len(fact["attributes"]["fact_embedding"]) == 1_536 for fact in facts)
     assert all(len(node["attributes"]["name_embedding"]) == 1_536 for node in nodes)
-    assert graph.call("get_entity_edge", {"uuid": facts[0]["uuid"]}) == facts[0]
 
 
 def test_older_names_stand_for_the_same_tools(graph: Graph) -> None:
-    old = Graph(nodes=300, facts=600, episodes=150, old_names=True)
-    assert {*graph.tools} - {*old.tools} == {"search_nodes", "search_memory_facts", "add_memory"}
-    assert {*old.tools} - {*graph.tools} == {"search_memory_nodes", "search_facts", "add_episode"}
-    for name, new in (("search_memory_nodes", "search_nodes"), ("search_facts", "search_memory_facts")):
-        assert old.call(name, {"query": "kettle"}) == graph.call(new, {"query": "kettle"})
+    with Graph(nodes=300, facts=600, episodes=150, old_names=True) as old:
+        assert {*graph.tools} - {*old.tools} == {"search_nodes", "search_memory_facts", "add_memory"}
+        assert {*old.tools} - {*graph.tools} == {"search_memory_nodes", "search_facts", "add_episode"}
+        for name, new in (("search_memory_nodes", "search_nodes"), ("search_facts", "search_memory_facts")):
+            assert old.call(name, {"query": "kettle"}) == graph.call(new, {"query": "kettle"})
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,10 +25,15 @@ from brimgate.sandboxes.graphiti import Graph
 from tests.engine.holding import KEY, NOW, policy, rebuilt
 from tests.packs.formatted import PATIENT, as_document
 
-GRAPH = Graph(nodes=700, facts=900, episodes=400)
 QUESTION = {"query": "the"}
 _NUMBERED = re.compile(r"^(\d+)\. .*#([0-9a-f-]{36})$", re.MULTILINE)
 _ID = re.compile(r"#([0-9a-f-]{36})$", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def graph() -> Iterator[Graph]:
+    with Graph(nodes=700, facts=900, episodes=400) as made:
+        yield made
 
 
 def nodes(count: int) -> dict[str, Any]:
@@ -126,9 +132,9 @@ def test_the_header_tells_the_true_total_and_stands_on_the_first_page_only() -> 
     ],
 )
 def test_pages_of_a_graph_are_complete_disjoint_and_within_the_budget(
-    tool: str, key: str, arguments: dict[str, Any], family: str, budget: int
+    graph: Graph, tool: str, key: str, arguments: dict[str, Any], family: str, budget: int
 ) -> None:
-    answer = GRAPH.call(tool, arguments)
+    answer = graph.call(tool, arguments)
     spoken = Spoken(tool, answer, policy(budget, family))
     replies = spoken.pages()
     estimator = spoken.policy.estimator
@@ -227,8 +233,8 @@ def test_several_pages_at_once_and_a_form_of_ones_own() -> None:
     ]
 
 
-def test_one_fact_with_an_embedding_is_one_fact_and_not_a_list_of_numbers() -> None:
-    fact = GRAPH.call("search_memory_facts", QUESTION)["facts"][0]
+def test_one_fact_with_an_embedding_is_one_fact_and_not_a_list_of_numbers(graph: Graph) -> None:
+    fact = graph.call("search_memory_facts", QUESTION)["facts"][0]
     fact["attributes"] = {"fact_embedding": [0.0125 * number for number in range(1_536)]}
     reply = Spoken("get_entity_edge", fact, policy(4_000)).opening()
     assert reply.record["format"] == VIEW
@@ -237,8 +243,8 @@ def test_one_fact_with_an_embedding_is_one_fact_and_not_a_list_of_numbers() -> N
     assert fact["fact"] in reply.content
 
 
-def test_facts_with_embeddings_that_are_far_over_the_budget_fit_in_words() -> None:
-    facts = GRAPH.call("search_memory_facts", QUESTION | {"max_facts": 12})
+def test_facts_with_embeddings_that_are_far_over_the_budget_fit_in_words(graph: Graph) -> None:
+    facts = graph.call("search_memory_facts", QUESTION | {"max_facts": 12})
     for fact in facts["facts"]:
         fact["attributes"] = {"fact_embedding": [0.01234567 * number for number in range(1_536)]}
     spoken = Spoken("search_memory_facts", facts, policy(4_000))

@@ -1,6 +1,7 @@
 """The rules the Graphiti pack brings: read as a configuration is, and true of what its server sends."""
 
 import json
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -23,12 +24,17 @@ from tests.packs.formatted import as_document
 RULES = rules_of(PACK)
 LISTS = {"search_nodes": "nodes", "search_memory_facts": "facts", "get_episodes": "episodes"}
 CONFIG = parse(b"upstreams:\n  kb: {command: 'x', pack: graphiti}\n", "test")
-GRAPH = Graph(nodes=600, facts=900, episodes=300)
 ASKED = {
     "search_nodes": {"query": "garden kitchen project", "max_nodes": 300},
     "search_memory_facts": {"query": "works project", "max_facts": 300},
     "get_episodes": {"max_episodes": 200},
 }
+
+
+@pytest.fixture(scope="module")
+def graph() -> Iterator[Graph]:
+    with Graph(nodes=600, facts=900, episodes=300) as made:
+        yield made
 
 
 def named(pattern: str) -> set[str]:
@@ -42,10 +48,10 @@ def test_every_rule_is_for_a_tool_there_is(pattern: str) -> None:
 
 
 @pytest.mark.parametrize("tool", LISTS)
-def test_every_field_a_rule_names_is_sent_by_the_server(tool: str) -> None:
+def test_every_field_a_rule_names_is_sent_by_the_server(graph: Graph, tool: str) -> None:
     items = json.loads((Path(__file__).parent / "inputs" / f"sample_{tool}.json").read_text("utf-8"))
     sent = {name for item in items["answer"][LISTS[tool]] for name in item}
-    sent_by_graph = {name for item in GRAPH.call(tool, ASKED[tool])[LISTS[tool]] for name in item}
+    sent_by_graph = {name for item in graph.call(tool, ASKED[tool])[LISTS[tool]] for name in item}
     patterns = [pattern for pattern in RULES if pattern != "*" and fnmatchcase(tool, pattern)]
     assert patterns
     for pattern in patterns:
@@ -85,8 +91,8 @@ def test_a_pack_without_rules_brings_none() -> None:
     [(tool, section) for tool in LISTS for pattern in RULES if pattern != "*" and fnmatchcase(tool, pattern)
      for section in RULES[pattern].sections],
 )  # fmt: skip
-def test_a_section_gives_just_its_fields(tool: str, section: str) -> None:
-    answer = GRAPH.call(tool, ASKED[tool])
+def test_a_section_gives_just_its_fields(graph: Graph, tool: str, section: str) -> None:
+    answer = graph.call(tool, ASKED[tool])
     policy = make_rules(CONFIG, "kb").of(tool).policy
     protection = Protection(policy, KeyRing(KEY), MemoryStore())
     binding = Binding("ann", "kb", tool)

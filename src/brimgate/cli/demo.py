@@ -49,7 +49,8 @@ _OTHER_CALLS: Final[dict[tuple[str, ...], dict[str, Json]]] = {
     },
     _PROPERTIES: {"list_bookings": {}, "read_log": {}},
 }
-_SHELL: Final = ("call", "search_nodes", "nightly backup", "max_nodes=8", "--pack", "graphiti", "--metrics")
+_SHELL_CALL: Final = ("call", "search_nodes", "nightly backup", "max_nodes=8")
+_SHELL_OPTIONS: Final = ("--pack", "graphiti", "--metrics")
 _WINDOW_TOKENS: Final = 200_000
 _PLACED: Final = re.compile(r"item (\d+): ")
 _RARE: Final = re.compile(r"item \d+: .*\(1 of [\d,]+\)")
@@ -202,16 +203,20 @@ def _tell_walk(stage: Stage, walked: FinishedWalk, whole: DemoAnswer) -> None:
 
 def _call_from_a_shell(stage: Stage, environment: dict[str, str]) -> bool:
     done = subprocess.run(  # noqa: S603  # our own command
-        (*_BRIMGATE, *_SHELL, "--", *_GRAPH),
+        (*_BRIMGATE, *_SHELL_CALL, *_SHELL_OPTIONS, "--", *_GRAPH),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         env=environment,
         check=False,
     )
     stage.head("6  From a shell, without any agent")
-    stage.paste(
-        f"$ {_shown('brimgate')} {shlex.join(_SHELL)} \\\n    -- {_shown('python')} {shlex.join(_GRAPH[1:])}"
+    # Three lines, because the commands may be paths.
+    lines = (
+        f"$ {_shown('brimgate')} {shlex.join(_SHELL_CALL)}",
+        shlex.join(_SHELL_OPTIONS),
+        f"-- {_shown('python')} {shlex.join(_GRAPH[1:])}",
     )
+    stage.paste(" \\\n    ".join(lines))
     stage.quote(_lines(done.stdout), 12)
     stage.quote(_lines(done.stderr), 4)
     stage.pause()

@@ -8,9 +8,10 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stderr
 from importlib import import_module
-from io import TextIOWrapper
-from typing import Any
+from io import StringIO, TextIOWrapper
+from typing import Any, TextIO
 
 from brimgate import __version__
 from brimgate.cli.output import complain, printable
@@ -26,27 +27,38 @@ WORDY = ("call", "tools", "measure")
 def main(arguments: Sequence[str] | None = None) -> int:
     _write_what_can_be_written()
     try:
-        code = run(arguments)
-        if sys.stdout is not None:
-            sys.stdout.flush()
-        return code
+        return _run_and_flush(arguments)
     except BrokenPipeError:
-        _abandon_stdout()
+        _abandon(sys.stdout)
         return 0
     except KeyboardInterrupt:
-        _abandon_stdout()
+        _abandon(sys.stdout)
         return 130
     except OSError as error:
         complain(f"{error.filename or 'standard output'}: {error.strerror or error}")
-        _abandon_stdout()
+        _abandon(sys.stdout)
         return 2
+    finally:
+        _flush_stderr()
+
+
+def _run_and_flush(arguments: Sequence[str] | None) -> int:
+    """Run a command. What cannot be written is an error here, and not the interpreter's at exit."""
+    try:
+        code = run(arguments)
+    except SystemExit:  # argparse has shown its help, or a signal has come
+        _flush_stdout()
+        raise
+    _flush_stdout()
+    return code
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    options = _parse(sys.argv[1:] if arguments is None else arguments)
     if sys.stdout is None:
         complain("standard output is closed")
         return 2
+    with redirect_stderr(sys.stderr or StringIO()):  # the argparse of early 3.11 cannot do without
+        options = _parse(sys.argv[1:] if arguments is None else arguments)
     try:
         return options.run(options)
     except UpstreamError as error:
@@ -89,7 +101,21 @@ def _write_what_can_be_written() -> None:
         stdout.reconfigure(errors="replace")
 
 
-def _abandon_stdout() -> None:
-    """Stop writing: nobody reads, or nothing can be written. Keeps the interpreter from trying again at exit."""
+def _flush_stdout() -> None:
     if sys.stdout is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.stdout.flush()
+
+
+def _flush_stderr() -> None:
+    """Leave nothing to the interpreter's last flush: where that fails, the exit code is 120, and not ours."""
+    if sys.stderr is not None:
+        try:
+            sys.stderr.flush()
+        except OSError:
+            _abandon(sys.stderr)
+
+
+def _abandon(stream: TextIO | None) -> None:
+    """Stop writing: nobody reads, or nothing can be written. Keeps the interpreter from trying again at exit."""
+    if stream is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

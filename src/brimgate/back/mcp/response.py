@@ -56,8 +56,16 @@ class Ear:
         self._may_hear.set()
 
     async def next(self, response: Response) -> bytes:
-        await self._may_hear.wait()
-        return await response.next()
+        """Return the next piece, once it has come and may be heard: one that comes during a pause waits here."""
+        await self._until_resumed()
+        piece = await response.next()
+        await self._until_resumed()
+        return piece
+
+    async def _until_resumed(self) -> None:
+        # Not just one wait: it also ends for a resume that the next pause has already taken back.
+        while not self._may_hear.is_set():
+            await self._may_hear.wait()
 
     async def body(self, response: Response) -> bytes:
         """Read the whole body, stripped. Raise OverCap if it is too large."""

@@ -15,7 +15,7 @@ from brimgate.sandboxes.graphiti.server import serve
 
 def main() -> None:
     given = _parser().parse_args()
-    graph = Graph(
+    with Graph(
         nodes=given.nodes,
         facts=given.facts,
         episodes=given.episodes,
@@ -25,17 +25,16 @@ def main() -> None:
         embeddings=given.embeddings,
         old_names=given.old_names,
         initialized=not given.not_initialized,
-    )
-    server, pace = serve(graph), Pace(given.delay)
-    if given.http is None:
-        from brimgate.sandboxes.graphiti.stdio import serve_lines
+    ) as graph:
+        server, pace = serve(graph), Pace(given.delay)
+        if given.http is None:
+            from brimgate.sandboxes.graphiti.stdio import serve_lines
 
-        serve_lines(server, pace, sys.stdin.buffer, sys.stdout.buffer)
-    else:
-        from brimgate.sandboxes.graphiti.http import serve_http  # uvicorn is not for those on stdio
+            serve_lines(server, pace, sys.stdin.buffer, sys.stdout.buffer)
+        else:
+            from brimgate.sandboxes.graphiti.http import serve_http  # uvicorn is not for those on stdio
 
-        serve_http(server, pace, given.host, given.http)
-    graph.close()
+            serve_http(server, pace, given.host, given.http)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -4,7 +4,7 @@ import sqlite3
 import threading
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 from brimgate.sandboxes.graphiti.embeddings import with_embeddings
 from brimgate.sandboxes.graphiti.generation import DEFAULT_NOW, Size
@@ -19,7 +19,10 @@ _NOT_INITIALIZED: Final = "Graphiti service not initialized"
 
 
 class Graph:
-    """Opens the store on the first call, and fills it if it is new: startup does not wait for it."""
+    """Opens the store on the first call, and fills it if it is new: startup does not wait for it.
+
+    Close it, or use it in a `with` statement.
+    """
 
     def __init__(
         self,
@@ -58,6 +61,12 @@ class Graph:
             except (sqlite3.Error, UnicodeError, OverflowError) as error:  # what SQLite cannot hold
                 return {"error": f"Error in {tool}: {error}"}
         return with_embeddings(answer) if self._embeddings else answer
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()
 
     def close(self) -> None:
         with self._lock:

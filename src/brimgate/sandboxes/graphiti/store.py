@@ -65,9 +65,16 @@ class Store:
             path, timeout=_PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
         )
         self._database.row_factory = sqlite3.Row
+        self._search = search
+        try:
+            self._prepare(size, seed, now)
+        except BaseException:
+            self.close()
+            raise
+
+    def _prepare(self, size: Size, seed: int, now: datetime) -> None:
         # The data is made up: what a power cut loses is generated again.
         self._database.execute("PRAGMA synchronous = OFF")
-        self._search = search
         with self.changing():
             if not self._one("SELECT 1 FROM sqlite_master WHERE name = 'origin'"):
                 self._fill(size, seed, now)
