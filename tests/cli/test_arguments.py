@@ -170,6 +170,10 @@ def test_several_arguments_come_from_a_file_or_standard_input() -> None:
         (["@list.json"], "list.json: must hold a JSON object"),
         (["@twice.json"], "twice.json: the key query stands twice"),
         (["@bad.json"], "bad.json: not JSON: Expecting value (line 1, column 11)"),
+        (
+            ["q", "anything:=[1,]"],
+            "anything: not JSON: Illegal trailing comma before end of array (line 1, column 3)",
+        ),
         (["@latin.txt"], "latin.txt: not UTF-8 (byte 3)"),
         (["query=@latin.txt"], "latin.txt: not UTF-8 (byte 3)"),
         (["@deep.json"], "deep.json: nested too deeply"),

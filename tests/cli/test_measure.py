@@ -139,10 +139,12 @@ def test_the_chart_is_an_svg_with_a_bar_for_each_measure(tmp_path: Path) -> None
         ("", "holds no calls"),
         ("[1]\n", "calls.jsonl:1: must be"),
         ('{"tool": "x"}\n{nonsense\n', "calls.jsonl:2: is not JSON"),
+        ('{"tool": "x",}\n', "calls.jsonl:1: is not JSON: Illegal trailing comma"),
+        ("[" * 99_999 + "\n", "calls.jsonl:1: is nested too deeply"),
         ('{"arguments": {}}\n', "calls.jsonl:1: must be"),
         ('{"tool": "search_nodes", "arguments": {}}\n', "search_nodes has no answer in the file"),
     ],
-    ids=["empty", "no object", "no JSON", "no tool", "no answer"],
+    ids=["empty", "no object", "no JSON", "comma", "deep", "no tool", "no answer"],
 )
 def test_a_file_of_calls_that_cannot_be_used_says_where_and_why(
     tmp_path: Path, text: str, complaint: str

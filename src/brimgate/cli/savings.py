@@ -250,8 +250,12 @@ def parse_calls(data: bytes, name: str) -> list[Recorded]:
 def _parse(line: bytes, where: str) -> Recorded:
     try:
         value: Any = json.loads(line)
-    except (ValueError, RecursionError) as error:
+    except json.JSONDecodeError as error:
+        raise InputError(f"{where}: is not JSON: {jsontext.name_trailing_comma(error)}") from None
+    except ValueError as error:
         raise InputError(f"{where}: is not JSON: {error}") from None
+    except RecursionError:
+        raise InputError(f"{where}: is nested too deeply") from None
     members = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
     tool, arguments = members.get("tool"), members.get("arguments", {})
     if not isinstance(tool, str) or not tool or not isinstance(arguments, dict):

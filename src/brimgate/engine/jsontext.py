@@ -331,11 +331,27 @@ def check_strict(data: bytes) -> None:
         )
         _any.decode(data)
     except json.JSONDecodeError as error:
-        raise JsonRefused(f"{error.msg} at line {error.lineno} column {error.colno}") from None
+        wrong = name_trailing_comma(error)
+        raise JsonRefused(f"{wrong.msg} at line {wrong.lineno} column {wrong.colno}") from None
     except msgspec.DecodeError as error:
         raise JsonRefused(str(error)) from None
     except RecursionError:
         raise JsonRefused("nested too deeply") from None
+
+
+_AFTER_COMMA: Final = {
+    ("Expecting value", "]"): "array",
+    ("Expecting property name enclosed in double quotes", "}"): "object",
+}
+
+
+def name_trailing_comma(error: json.JSONDecodeError) -> json.JSONDecodeError:
+    """Return the error as Python 3.13 raises it: older ones only say what they expected after a trailing comma."""
+    before = error.doc[: error.pos].rstrip(" \t\n\r")
+    kind = _AFTER_COMMA.get((error.msg, error.doc[error.pos : error.pos + 1]))
+    if kind is None or not before.endswith(","):
+        return error
+    return json.JSONDecodeError(f"Illegal trailing comma before end of {kind}", error.doc, len(before) - 1)
 
 
 def _refuse_duplicates(pairs: list[tuple[str, object]]) -> None:

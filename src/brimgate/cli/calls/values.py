@@ -8,6 +8,7 @@ import msgspec
 
 from brimgate.cli.calls.schema import Schema, alternatives, choices_of, kind_of
 from brimgate.cli.output import short
+from brimgate.engine.jsontext import name_trailing_comma
 from brimgate.errors import BadRequest
 
 NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
@@ -69,8 +70,9 @@ def read_json(data: bytes | str, where: str) -> Any:
             f"{where}: half of a character (\\ud800 to \\udfff without the other half)"
         ) from None
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise BadRequest(f"{where}: not JSON: {error.msg} ({place})") from None
+        wrong = name_trailing_comma(error)
+        place = f"line {wrong.lineno}, column {wrong.colno}"
+        raise BadRequest(f"{where}: not JSON: {wrong.msg} ({place})") from None
     except RecursionError:
         raise BadRequest(f"{where}: nested too deeply") from None
     except BadRequest as error:
