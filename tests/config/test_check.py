@@ -164,9 +164,23 @@ def test_arguments_that_look_like_secrets_are_masked(arguments: list[str], shown
     assert list(masked_arguments(arguments)) == shown
 
 
-def test_masking_a_hostile_argument_takes_no_time_to_speak_of() -> None:
-    for part in ("a", "a=", "://", "token='", 'token="\\', "-eyJ", "x://a:b@ ", "--token "):
-        masked_arguments([part * (200_000 // len(part))])
+@pytest.mark.timeout(30)  # a pattern that goes back and forth would take hours
+@pytest.mark.parametrize(
+    ("part", "shown"),
+    [
+        ("a", "a" * 200_000),
+        ("a=", "a=" * 100_000),
+        ("://", "://" * 66_666),
+        ("token='", f"token={MASK}"),
+        ('token="\\', f"token={MASK}"),
+        ("-eyJ", f"-{MASK}"),
+        ("x://a:b@ ", f"x://a:{MASK}@ " * 22_222),
+        ("--token ", f"--token {MASK} " * 12_500),
+    ],
+    ids=lambda value: str(value)[:12],
+)
+def test_a_hostile_argument_is_masked_in_linear_time(part: str, shown: str) -> None:
+    assert masked_arguments([part * (200_000 // len(part))]) == (shown,)
 
 
 def test_no_secret_is_in_anything_that_check_prints(tmp_path: Path) -> None:

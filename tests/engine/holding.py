@@ -32,7 +32,8 @@ class Held:
     policy: Policy = field(default_factory=policy)
 
     def __post_init__(self) -> None:
-        self.protection = Protection(self.policy, KeyRing(KEY), MemoryStore())
+        self.store = MemoryStore()
+        self.protection = Protection(self.policy, KeyRing(KEY), self.store)
 
     def first(self) -> Reply | None:
         return self.protection.protect(self.data, BINDING, NOW)

@@ -20,7 +20,7 @@ from tests.http.serving import Answer, Serving, modern, next_event, serve
 from tests.relay.replies import following
 
 CALLS = int(os.environ.get("BRIMGATE_ISOLATION_CALLS", "10000"))
-"""In all; `make isolation` makes more."""
+"""In all; `make soak` makes more."""
 PEOPLE = 32
 SECRET = [sys.executable, str(Path(__file__).parent / "secret_server.py")]
 OPTIONS = ("--budget", "600", "--log-level", "warning")
@@ -180,6 +180,7 @@ def test_a_descriptor_is_closed_once() -> None:
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(read_and_close())
+    assert taken
     for descriptor in taken:
         os.fstat(descriptor)
         os.close(descriptor)

@@ -187,6 +187,7 @@ def test_messages_of_a_reservation_are_one_list(system: System) -> None:
     number = ids(page_of(system, 0))[3]
     told = system.call("get_reservation_messages", reservation_id=number)
     (conversation,) = system.upstream.result("/conversations", reservationId=number, includeResources=1)
+    assert conversation["conversationMessages"]
     for message in conversation["conversationMessages"]:
         assert message["body"][:40] in told.text
 
