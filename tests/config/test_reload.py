@@ -340,6 +340,7 @@ WRONG = (
 )
 
 
+@pytest.mark.slow
 def test_hundreds_of_changes_under_load_a_third_of_them_wrong_fail_no_call(tmp_path: Path) -> None:
     """Right files hold even sizes, wrong ones odd: an odd page was made by a file that was wrong."""
     path = tmp_path / "f.yaml"

@@ -46,6 +46,7 @@ def test_the_corpus_is_walked_back_exactly_within_the_budget(corpus: Path, famil
     assert reduced >= 10, "all but the smallest of the twelve"
 
 
+@pytest.mark.slow
 def test_generated_answers_are_walked_back_exactly() -> None:
     for sample in samples(seed=3):
         if len(sample.data) > 250_000:

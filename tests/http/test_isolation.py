@@ -39,6 +39,7 @@ def check_tally(tally: Tally, calls: int) -> None:
     assert tally.notifications
 
 
+@pytest.mark.slow
 def test_sessions_on_stdio_servers_of_their_own() -> None:
     calls, tally = CALLS * 2 // 5, Tally()
     with serve(*OPTIONS, command=[*SECRET, "stdio"]) as serving:
@@ -58,6 +59,7 @@ def test_single_exchanges_over_one_stdio_server() -> None:
     check_tally(tally, calls)
 
 
+@pytest.mark.slow
 def test_clients_of_both_eras_in_front_of_an_http_server(tmp_path: Path) -> None:
     calls, tally = CALLS // 5, Tally()
     port = free_port()
