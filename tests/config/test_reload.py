@@ -348,7 +348,7 @@ def test_hundreds_of_changes_under_load_a_third_of_them_wrong_fail_no_call(tmp_p
     with running(path) as client:
         load = Load(client)
         load.start()
-        applied, refused = 0, 0
+        applied, refused, size = 0, 0, 2
         for number in range(RELOADS):
             change = (written_in_place, renamed_over)[number % 2]
             if number % 3 == 2:
