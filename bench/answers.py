@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from bench.generators import hostile, samples
 from bench.report import Row
@@ -55,7 +56,7 @@ def exact_o200k(text: str) -> int:
     )
 
 
-_tokenizers: dict[str, object] = {}
+_tokenizers: dict[str, Any] = {}
 
 
 def corpus() -> dict[str, bytes]:

@@ -4,6 +4,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.in_process import here
+
+__all__ = ["here"]
+
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 
@@ -19,3 +23,13 @@ def corpus() -> Path:
     if not folder.is_dir():
         pytest.skip("../shared/corpus is not here")
     return folder
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as slow every case that `slow_except` does not name."""
+    for item in items:
+        marker = item.get_closest_marker("slow_except")
+        case = item.nodeid.partition("[")[2].removesuffix("]")
+        if marker is not None and case not in marker.args:
+            item.add_marker(pytest.mark.slow)

@@ -15,6 +15,7 @@ import pytest
 
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.timeout(300)  # the first one waits for pip
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SCRIPTS = "Scripts" if sys.platform == "win32" else "bin"
 MAX_PACKAGES = 15

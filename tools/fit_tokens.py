@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from splintr import Tokenizer
+from splintr import AnyTokenizer, Tokenizer
 
 from brimgate.engine.tokens import pairs, vocabularies
 from brimgate.engine.tokens.pairs import CLASSES, DATA, FITTED_FAMILIES
@@ -106,7 +106,7 @@ def _kind_of_word(word: str, *, spaced: bool) -> str:
 
 
 @cache
-def o200k() -> Tokenizer:
+def o200k() -> AnyTokenizer:
     return Tokenizer.from_pretrained(VOCABULARIES["o200k"])
 
 
@@ -189,7 +189,8 @@ def _weights(documents: Sequence[Document], truth: Sequence[float]) -> Floats:
 
 
 def _solve_ridge(features: Floats, target: Floats, ridge: float) -> Floats:
-    return np.linalg.solve(features.T @ features + ridge * np.eye(features.shape[1]), features.T @ target)
+    solved = np.linalg.solve(features.T @ features + ridge * np.eye(features.shape[1]), features.T @ target)
+    return solved.astype(np.float64)
 
 
 def count_left_out(documents: Sequence[Document], family: str) -> list[tuple[float, int]]:

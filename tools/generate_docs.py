@@ -34,7 +34,9 @@ def requirements_page() -> str:
         "|---|---|---|---|",
     ]
     for name, entry in table.items():
-        tests = "<br>".join(f"`{test.rpartition('::')[2]}`" for test in entry.get("tests", []))
+        proofs = [test.rpartition("::")[2] for test in entry.get("tests", [])]
+        proofs += [f"python -m bench {entry['bench']['part'].lower()}"] if "bench" in entry else []
+        tests = "<br>".join(f"`{proof}`" for proof in proofs)
         lines.append(f"| {name} | {entry['title']} | {tests} | {entry.get('later', '')} |")
     return "\n".join(lines) + "\n"
 

@@ -14,7 +14,10 @@ from raw import answer  # beside this file, in whatever environment it runs
 
 
 class Connection(asyncio.Protocol):
+    _transport: asyncio.Transport
+
     def connection_made(self, transport):
+        assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         self._buffer = b""
 

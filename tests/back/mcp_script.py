@@ -76,7 +76,7 @@ def answer(asked: Asked, result: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": asked.message["id"], "result": result}
 
 
-Handler = Callable[[Asked, Reply], Awaitable[None]]
+Handler = Callable[[Asked, Reply], Awaitable[object]]
 
 
 class ScriptedServer(Server):

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import pytest
 
@@ -63,7 +63,7 @@ class Server:
         self._failure: BaseException | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def __aenter__(self) -> "Server":
+    async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(
             self._accepted, "127.0.0.1", 0, ssl=self._tls, limit=1 << 20, backlog=512
         )

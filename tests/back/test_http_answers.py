@@ -389,8 +389,8 @@ def test_broken_coded_data_is_an_error(run: Run, coding: str, data: bytes, said:
 def test_a_bomb_opens_a_piece_at_a_time_and_the_cap_counts_what_came_out(run: Run) -> None:
     squeezer = zlib.compressobj(9, wbits=16 + zlib.MAX_WBITS)
     zeros = bytes(1 << 20)
-    bomb = b"".join(squeezer.compress(zeros) for _ in range(512)) + squeezer.flush()
-    assert len(bomb) < 1 << 20
+    bomb = b"".join(squeezer.compress(zeros) for _ in range(32)) + squeezer.flush()
+    assert len(bomb) < 64 << 10
 
     async def conversation() -> None:
         async with Server(once(coded("gzip", bomb))) as server:
@@ -407,7 +407,7 @@ def test_a_bomb_opens_a_piece_at_a_time_and_the_cap_counts_what_came_out(run: Ru
                 assert tracemalloc.get_traced_memory()[1] < 16 << 20
             finally:
                 tracemalloc.stop()
-            assert size == 512 << 20
+            assert size == 32 << 20
             await client.close()
 
     run(conversation())
@@ -416,7 +416,7 @@ def test_a_bomb_opens_a_piece_at_a_time_and_the_cap_counts_what_came_out(run: Ru
 @pytest.mark.parametrize("window", [-zlib.MAX_WBITS, zlib.MAX_WBITS])
 def test_what_zlib_still_holds_when_all_input_is_used_up_comes_out_too(window: int) -> None:
     border = 256 << 10
-    for size in [*range(border - 3, border + 600), *range(2 * border - 3, 2 * border + 300)]:
+    for size in [*range(border - 3, border + 600, 7), *range(2 * border - 3, 2 * border + 300, 7)]:
         inflater = Inflater("deflate")
         inflater.feed(compressed(bytes(size), window))
         came = 0

@@ -180,6 +180,7 @@ def test_a_server_that_comes_back_is_greeted_anew_for_the_next_call(run: Run, tm
         server = running(command(port), tmp_path / "second.log", listens(port))
         await loop.run_in_executor(None, server.__enter__)
         try:
+            told: dict[str, Any] = {}
             for id_ in range(3, 30):
                 told = await talk.ask("tools/call", id_, **call)
                 if "result" in told:

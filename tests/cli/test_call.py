@@ -17,6 +17,7 @@ from tests.config.running import BRIMGATE, environment
 from tests.http.processes import is_alive
 from tests.http.raw_upstream import Called, Script, raw_upstream
 from tests.http.serving import DEMO, PATIENCE, Serving, serve, wait_until
+from tests.in_process import Here
 
 Result = subprocess.CompletedProcess[bytes]
 Run = Callable[..., Result]
@@ -303,20 +304,34 @@ def test_a_tool_that_asks_for_input_is_told_that_there_is_none(run: Run, journal
         (["echo", "a", "b"], "'b' is too much"),
         (["echo", "text=@missing.txt"], "missing.txt: no such file"),
         (["echo", "@."], ".: is a directory"),
-        (["echo", "x", "--bugdet", "5"], "there is no option --bugdet (did you mean --budget?)"),
-        (["echo", "x", "--timeout", "0"], "must be a number of seconds above 0"),
         (["echo", "x", "--budget", "3"], "--budget must be at least 300"),
-        (["echo", "x", "--header", "A: b"], "--header is for a server given by its URL"),
-        ([], "which tool?"),
     ],
 )
-def test_what_is_wrong_in_the_words_is_told(
+def test_what_is_wrong_in_the_arguments_is_told(
     run: Run, journal: Journal, words: list[str], message: str
 ) -> None:
     result = run("call", *words, *journal.behind())
     assert (result.returncode, result.stdout) == (2, b"")
     assert message in told(result)
     assert not journal.messages("tools/call")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["echo", "x", "--bugdet", "5"], "there is no option --bugdet (did you mean --budget?)"),
+        (["echo", "x", "--timeout", "0"], "must be a number of seconds above 0"),
+        (["echo", "x", "--header", "A: b"], "--header is for a server given by its URL"),
+        ([], "which tool?"),
+    ],
+)
+def test_what_is_wrong_in_the_options_is_told_before_the_server_is_started(
+    here: Here, journal: Journal, words: list[str], message: str
+) -> None:
+    result = here("call", *words, *journal.behind())
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert message in told(result)
+    assert not journal.pids
 
 
 @pytest.mark.parametrize(
@@ -333,8 +348,8 @@ def test_what_is_wrong_in_the_words_is_told(
         (["x", "--"], "-- must be followed by the command"),
     ],
 )
-def test_what_is_wrong_about_the_server_is_told(run: Run, words: list[str], message: str) -> None:
-    result = run("call", *words)
+def test_what_is_wrong_about_the_server_is_told(here: Here, words: list[str], message: str) -> None:
+    result = here("call", *words)
     assert (result.returncode, result.stdout) == (2, b"")
     assert message in told(result) and "secret" not in told(result)
 
@@ -521,7 +536,7 @@ def test_nothing_heavy_is_loaded_before_the_server_is_started() -> None:
     assert heavy.isdisjoint(loaded.stdout.decode().split())
 
 
-def test_help_shows_an_example(run: Run) -> None:
+def test_help_shows_an_example(here: Here) -> None:
     for command in ("call", "tools"):
-        shown = run(command, "--help")
+        shown = here(command, "--help")
         assert shown.returncode == 0 and b"example:" in shown.stdout

@@ -1,4 +1,4 @@
-"""The command line as a user has it: real processes, real files, real pipes."""
+"""The command line as a user has it: real files, real pipes, and real processes where that makes a difference."""
 
 import json
 import os
@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from brimgate.testing import bookings
+from tests.in_process import Here
 
 Result = subprocess.CompletedProcess[bytes]
 Run = Callable[..., Result]
@@ -60,27 +61,29 @@ def test_reduce_reads_standard_input(run: Run) -> None:
     assert run("reduce", "-", stdin=BOOKINGS).stdout.startswith(b"[brimgate] items 1-")
 
 
-def test_what_fits_is_printed_byte_for_byte(run: Run) -> None:
+def test_what_fits_is_printed_byte_for_byte(here: Here) -> None:
     small = b'{ "id" : 1,\r\n "caf\\u00e9": 1.0 }\n'
-    assert run("reduce", "-", stdin=small).stdout == small
+    assert here("reduce", "-", stdin=small).stdout == small
     broken = b"caf\xe9\n"
-    assert run("reduce", "-", stdin=broken).stdout == broken
+    assert here("reduce", "-", stdin=broken).stdout == broken
 
 
-def test_with_a_format_what_fits_is_written_in_it(run: Run) -> None:
+def test_with_a_format_what_fits_is_written_in_it(here: Here) -> None:
     rows = b'[{"a": 1, "b": "x"}, {"a": 2, "b": "x"}]'
-    assert run("reduce", "-", "--format", "json", stdin=rows).stdout == b'[{"a":1,"b":"x"},{"a":2,"b":"x"}]\n'
-    assert b'a|b="x"\n1\n2\n' in run("reduce", "-", "--format", "columns", stdin=rows).stdout
-    assert b"| a | b |\n|---|---|\n| 1 | x |" in run("reduce", "-", "--format", "table", stdin=rows).stdout
-    assert run("reduce", "-", "--format", "lines", stdin=b"[1,2]").stdout == b"2 items, one a line\n1\n2\n"
-    assert run("reduce", "-", "--format", "toon", stdin=rows).stdout == b"[2]{a,b}:\n  1,x\n  2,x\n"
+    assert (
+        here("reduce", "-", "--format", "json", stdin=rows).stdout == b'[{"a":1,"b":"x"},{"a":2,"b":"x"}]\n'
+    )
+    assert b'a|b="x"\n1\n2\n' in here("reduce", "-", "--format", "columns", stdin=rows).stdout
+    assert b"| a | b |\n|---|---|\n| 1 | x |" in here("reduce", "-", "--format", "table", stdin=rows).stdout
+    assert here("reduce", "-", "--format", "lines", stdin=b"[1,2]").stdout == b"2 items, one a line\n1\n2\n"
+    assert here("reduce", "-", "--format", "toon", stdin=rows).stdout == b"[2]{a,b}:\n  1,x\n  2,x\n"
 
 
 @pytest.mark.parametrize("budget", ["300", "1000", "4000"])
 def test_walk_follows_every_cursor_and_proves_that_nothing_is_lost(
-    run: Run, booked: Path, budget: str
+    here: Here, booked: Path, budget: str
 ) -> None:
-    walked = run("reduce", str(booked), "--walk", "--json", "--budget", budget)
+    walked = here("reduce", str(booked), "--walk", "--json", "--budget", budget)
     assert walked.returncode == 0, walked.stderr
     replies = [json.loads(line) for line in walked.stdout.splitlines()]
     if budget != "300":  # there not even one booking fits, and they come field by field
@@ -89,16 +92,18 @@ def test_walk_follows_every_cursor_and_proves_that_nothing_is_lost(
     assert b"equal to the original" in walked.stderr
 
 
-def test_a_view_of_a_file_is_one_command(run: Run, booked: Path) -> None:
+def test_a_view_of_a_file_is_one_command(here: Here, booked: Path) -> None:
     assert (
         json.loads(
-            run("reduce", str(booked), "--path", "/result/3/price", "--format", "json").stdout.split(b"\n")[2]
+            here("reduce", str(booked), "--path", "/result/3/price", "--format", "json").stdout.split(b"\n")[
+                2
+            ]
         )
         == (bookings(500)["result"][3]["price"])
     )
-    assert b"Chargeback CB-00150" in run("reduce", str(booked), "--search", "chargeback").stdout
-    assert b"guest.name" in run("reduce", str(booked), "--fields", "id,guest.name", "--limit", "3").stdout
-    assert run("reduce", "-", "--lines", "2-3", stdin=b"a\nb\nc\nd\n").stdout.endswith(b"b\nc\n\n")
+    assert b"Chargeback CB-00150" in here("reduce", str(booked), "--search", "chargeback").stdout
+    assert b"guest.name" in here("reduce", str(booked), "--fields", "id,guest.name", "--limit", "3").stdout
+    assert here("reduce", "-", "--lines", "2-3", stdin=b"a\nb\nc\nd\n").stdout.endswith(b"b\nc\n\n")
 
 
 @pytest.mark.parametrize(
@@ -122,29 +127,35 @@ def test_a_view_of_a_file_is_one_command(run: Run, booked: Path) -> None:
     ],
 )
 def test_bad_input_gets_one_clear_line_and_exit_2(
-    run: Run, arguments: list[str], stdin: bytes, message: bytes
+    here: Here, arguments: list[str], stdin: bytes, message: bytes
 ) -> None:
-    result = run(*arguments, stdin=stdin)
+    result = here(*arguments, stdin=stdin)
     assert result.returncode == 2
     assert message in result.stderr
     assert result.stderr.count(b"\n") == 1
     assert result.stdout == b""
 
 
-def test_a_file_with_duplicate_keys_is_walked_as_it_stands(run: Run, tmp_path: Path) -> None:
+def test_bad_input_ends_a_process_with_2(run: Run) -> None:
+    result = run("reduce", "missing.json")
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert result.stderr == b"brimgate: missing.json: no such file\n"
+
+
+def test_a_file_with_duplicate_keys_is_walked_as_it_stands(here: Here, tmp_path: Path) -> None:
     rows = ",".join(f'{{"id":{n},"id":{n},"text":"row {n * 7919} of many"}}' for n in range(3_000))
     (tmp_path / "dup.json").write_text(f"[{rows}]")
-    walked = run("reduce", "dup.json", "--walk")
+    walked = here("reduce", "dup.json", "--walk")
     assert walked.returncode == 0, walked.stderr
 
 
-def test_cursor_decodes_one(run: Run, booked: Path) -> None:
-    record = json.loads(run("reduce", str(booked), "--json").stdout)["result"]
-    told = json.loads(run("cursor", record["nextCursor"]).stdout)
+def test_cursor_decodes_one(here: Here, booked: Path) -> None:
+    record = json.loads(here("reduce", str(booked), "--json").stdout)["result"]
+    told = json.loads(here("cursor", record["nextCursor"]).stdout)
     assert told["state"] == "valid here"
     assert told["expires"].endswith("Z")
     elsewhere = json.loads(
-        run("cursor", record["nextCursor"], BRIMGATE_STATE_DIR=str(booked.parent / "other")).stdout
+        here("cursor", record["nextCursor"], BRIMGATE_STATE_DIR=str(booked.parent / "other")).stdout
     )
     assert elsewhere["state"] == "sealed by another key, or for another caller"
 
@@ -185,5 +196,5 @@ def test_a_reader_that_stops_early_is_no_error(booked: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("command", ["reduce", "read", "cursor", "demo"])
-def test_every_command_has_help_with_an_example(run: Run, command: str) -> None:
-    assert b"example:\n  " in run(command, "--help").stdout
+def test_every_command_has_help_with_an_example(here: Here, command: str) -> None:
+    assert b"example:\n  " in here(command, "--help").stdout

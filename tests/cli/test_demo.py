@@ -57,7 +57,12 @@ def test_without_a_terminal_all_of_it_is_told_in_plain_text(tour: subprocess.Com
 
 
 def test_every_line_fits_a_terminal_of_a_hundred_columns(tour: subprocess.CompletedProcess[str]) -> None:
-    assert [line for line in tour.stdout.splitlines() if cells(line) > 99] == []
+    # However long the path is at which it is installed: that is there to be copied.
+    installed = Path(sys.executable)
+    told = tour.stdout.replace(str(installed.with_name("brimgate")), "brimgate").replace(
+        str(installed), "python"
+    )
+    assert [line for line in told.splitlines() if cells(line) > 99] == []
 
 
 def test_the_odd_one_is_far_behind_the_first_page_named_there_and_read_whole(
@@ -91,6 +96,7 @@ def test_the_command_for_a_shell_was_run(tour: subprocess.CompletedProcess[str])
     assert re.search(r"│ brimgate: search_nodes: .* tokens", told)
 
 
+@pytest.mark.slow
 def test_it_can_be_served_to_clients_until_it_is_interrupted() -> None:
     with subprocess.Popen(
         (*COMMAND, "--serve", "--port", "0"), stdout=subprocess.PIPE, encoding="utf-8"
@@ -174,6 +180,7 @@ def open_terminal(environment: dict[str, str]) -> Iterator[Callable[..., Termina
         Path(socket).unlink(missing_ok=True)
 
 
+@pytest.mark.slow
 def test_on_a_terminal_keys_lead_through_it_and_the_terminal_is_left_as_it_was(
     open_terminal: Callable[..., Terminal],
 ) -> None:
@@ -190,6 +197,7 @@ def test_on_a_terminal_keys_lead_through_it_and_the_terminal_is_left_as_it_was(
     assert re.search(r" echo\b", modes)
 
 
+@pytest.mark.slow
 def test_a_window_that_is_made_smaller_gets_narrower_lines(open_terminal: Callable[..., Terminal]) -> None:
     terminal = open_terminal()
     terminal.wait_for("1  An agent")
@@ -198,7 +206,8 @@ def test_a_window_that_is_made_smaller_gets_narrower_lines(open_terminal: Callab
     # Joined where the terminal had to wrap: nothing that was written since may have needed that.
     told = terminal.shown("-J").split("5  Walking to the end")[1].split("8  In front")[0]
     wide = [line for line in told.splitlines() if cells(line.rstrip()) > 59]
-    assert all("call search_nodes" in line for line in wide), "only what is there to be copied is not cut"
+    copied = ("call search_nodes", sys.executable, str(Path(sys.executable).with_name("brimgate")))
+    assert [line for line in wide if not any(part in line for part in copied)] == [], "only that is not cut"
     assert re.search(r"^│ .*…$", told, re.MULTILINE)
 
 

@@ -124,6 +124,7 @@ def test_without_its_pack_a_server_is_shown_in_a_lossless_form(shell: Shell) -> 
     assert failed.returncode == 0, "nobody knows there that this is an error"
 
 
+@pytest.mark.slow
 def test_what_is_deleted_by_a_short_id_is_gone_and_only_by_force(shell: Shell, tmp_path: Path) -> None:
     kept = ("--database", str(tmp_path / "graph.db"))
     first = shell.answer("get_episodes", "2", server=kept)
@@ -139,6 +140,7 @@ def test_what_is_deleted_by_a_short_id_is_gone_and_only_by_force(shell: Shell, t
     assert again.returncode == 1 and "delete_episode failed: Error deleting episode" in again.stderr
 
 
+@pytest.mark.slow
 def test_what_is_added_is_found_again(shell: Shell, tmp_path: Path) -> None:
     kept = ("--database", str(tmp_path / "graph.db"))
     (tmp_path / "note.md").write_text("Use the :Z suffix when mounting volumes with Podman.\n")
@@ -166,9 +168,10 @@ def test_the_names_of_older_servers_are_known_too(shell: Shell) -> None:
 
 
 def test_metrics_are_told_and_written_down_in_the_names_of_the_brief(shell: Shell, tmp_path: Path) -> None:
-    for _ in range(2):
-        done = shell.call("search_memory_facts", "the", "5", "--metrics", "--metrics-file", "metrics.jsonl")
-        assert done.returncode == 0 and "against minified JSON" in done.stderr
+    asked = ("search_memory_facts", "the", "5", "--metrics", "--metrics-file", "metrics.jsonl")
+    before, done = shell.call(*asked), shell.call(*asked)
+    for one in (before, done):
+        assert one.returncode == 0 and "against minified JSON" in one.stderr
     first, second = map(json.loads, (tmp_path / "metrics.jsonl").read_text().splitlines())
     fields = {
         "operation", "rawBytes", "compactBytes", "savingsPercent", "estimatedTokensBefore", "estimatedTokensAfter",
@@ -189,6 +192,7 @@ def test_metrics_are_told_and_written_down_in_the_names_of_the_brief(shell: Shel
     assert full.returncode == 0 and "/dev/full: cannot be written" in full.stderr
 
 
+@pytest.mark.slow
 def test_a_large_answer_goes_on_in_the_same_words_in_another_process(shell: Shell, graph: Graph) -> None:
     first = shell.answer("search_nodes", "the of in", "90", "--budget", "1800")
     nodes = graph.call("search_nodes", {"query": "the of in", "max_nodes": 90})["nodes"]
@@ -211,6 +215,7 @@ def test_a_large_answer_goes_on_in_the_same_words_in_another_process(shell: Shel
     assert sent["arguments"]["center_node_uuid"] == nodes[-1]["uuid"], "ids of later pages are known as well"
 
 
+@pytest.mark.slow
 def test_over_http_by_its_name_in_the_configuration(shell: Shell, tmp_path: Path) -> None:
     command = [*SERVER, "--http", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:

@@ -1,7 +1,6 @@
 """The order of the sources: defaults, file, environment, command line; and how each is refused by its name."""
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -12,9 +11,9 @@ from brimgate.config.options import Key
 from brimgate.config.show import written
 from brimgate.config.sources import OTHER_VARIABLES, load, unknown_variables, variables
 from brimgate.errors import ConfigError
-from tests.config.running import BRIMGATE, SERVER, check, environment, gateway
+from tests.config.running import SERVER, check, gateway
+from tests.in_process import Here
 from tests.relay.conversation import record_of, texts
-from tests.relay.rawclient import PATIENCE
 
 
 def inner(kind: Any) -> Any:
@@ -185,19 +184,11 @@ def test_options_with_names_of_their_own_go_before_the_environment() -> None:
     ],
 )
 def test_a_relay_does_not_start_with_a_wrong_setting(
-    options: tuple[str, ...], given: dict[str, str], says: str
+    here: Here, options: tuple[str, ...], given: dict[str, str], says: str
 ) -> None:
-    done = subprocess.run(
-        [*BRIMGATE, "run", *options, "--", *SERVER],
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        env=environment(**given),
-        timeout=PATIENCE,
-        check=False,
-    )
-    assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr.startswith(f"brimgate: {says}")
+    done = here("run", *options, "--", *SERVER, **given)
+    assert done.returncode == 2 and done.stdout == b""
+    assert done.stderr.decode().startswith(f"brimgate: {says}")
 
 
 def test_a_variable_that_no_option_has_is_warned_of_and_changes_nothing() -> None:

@@ -16,7 +16,7 @@ Answers = dict[str, types.InputResponse]
 
 # Fixed, so that any process of the fixture takes up what another began.
 _KEY: Final = b"a fixture has no secrets"
-_ANSWER_TYPES: Final[dict[str, type[types.Result]]] = {
+_ANSWER_TYPES: Final[dict[str, type[types.InputResponse]]] = {
     "sampling/createMessage": types.CreateMessageResult,
     "elicitation/create": types.ElicitResult,
     "roots/list": types.ListRootsResult,

@@ -1,6 +1,7 @@
 """A held answer for tests: the real engine, keys and store, with a clock that stands still."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from brimgate.engine import jsontext
 from brimgate.engine.cursor import Binding, KeyRing
@@ -32,7 +33,8 @@ class Held:
     policy: Policy = field(default_factory=policy)
 
     def __post_init__(self) -> None:
-        self.protection = Protection(self.policy, KeyRing(KEY), MemoryStore())
+        self.store = MemoryStore()
+        self.protection = Protection(self.policy, KeyRing(KEY), self.store)
 
     def first(self) -> Reply | None:
         return self.protection.protect(self.data, BINDING, NOW)
@@ -42,7 +44,7 @@ class Held:
         assert reply is not None, "the answer was expected not to fit"
         return reply
 
-    def read(self, cursor: str, **arguments: object) -> Reply:
+    def read(self, cursor: str, **arguments: Any) -> Reply:
         return self.protection.read(cursor, BINDING, parse_query(**arguments), NOW)
 
     def ask(self, **arguments: object) -> Reply:

@@ -32,13 +32,16 @@ def scrambled(alphabet: str, count: int) -> str:
 )
 @pytest.mark.parametrize("family", ["o200k", "claude"])
 def test_text_the_table_misjudges_does_not_pass_over_the_budget(alphabet: str, family: str) -> None:
-    for size in (500, 1_500, 4_000, 12_000):
+    passed = 0
+    for size in (200, 500, 1_500, 4_000, 12_000):
         held = Held(
             json.dumps({"id": 1, "text": scrambled(alphabet, size)}, ensure_ascii=False).encode(),
             policy(2_000, family),
         )
         if held.first() is None:
+            passed += 1
             assert held.policy.estimator.ceiling(held.data) <= 2_000
+    assert 1 <= passed < 5, "some fit, and some do not"
 
 
 @pytest.mark.parametrize("depth", [95, 101, 300, 700, 900, 980, 1_100, 5_000])
@@ -47,6 +50,7 @@ def test_no_depth_of_nesting_breaks_anything(depth: int, form: str) -> None:
     text = '{"a":' * depth + '"' + "word ]]]] [ " * 2_000 + '"' + "}" * depth
     held = Held(text.encode(), policy(2_000, form=form))
     assert rebuilt(held.walk()) == original(held.data)
+    answered = 0
     for arguments in (
         {"fields": "a"},
         {"path": "/a"},
@@ -58,7 +62,9 @@ def test_no_depth_of_nesting_breaks_anything(depth: int, form: str) -> None:
             reply = held.ask(**arguments)
         except BadRequest:
             continue
+        answered += 1
         assert held.tokens(reply) <= 4_000
+    assert answered, "not every one of them is refused"
 
 
 @pytest.mark.parametrize(
@@ -95,8 +101,8 @@ def test_a_section_just_under_the_budget_is_not_sent_over_it(words: int) -> None
     held = Held(
         json.dumps({"b": "z", "a": " ".join(["word"] * words), "c": list(range(3_000))}).encode(), policy(300)
     )
-    for reply in held.follow(held.ask(path="/a")):
-        assert held.tokens(reply) <= 300
+    replies = held.follow(held.ask(path="/a"))
+    assert replies and max(held.tokens(reply) for reply in replies) <= 300
 
 
 def test_a_key_cannot_write_a_notice_of_its_own() -> None:

@@ -87,8 +87,9 @@ def test_short_and_well_known_keys_are_refused(key: bytes) -> None:
 
 
 def test_the_id_of_a_snapshot_depends_on_its_owner() -> None:
-    ring = KeyRing(NEW)
-    assert ring.snapshot_id(b"data", ANN) == ring.snapshot_id(b"data", ANN)
+    ring, same_key = KeyRing(NEW), KeyRing(NEW)
+    assert ring.snapshot_id(b"data", ANN) == same_key.snapshot_id(b"data", ANN)
+    assert ring.snapshot_id(b"data", ANN) != ring.snapshot_id(b"datb", ANN)
     assert ring.snapshot_id(b"data", ANN) != ring.snapshot_id(
         b"data", Binding("bob", "hostaway", "list_bookings")
     )

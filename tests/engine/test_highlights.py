@@ -102,6 +102,7 @@ def test_the_planted_anomalies_of_the_corpus_are_all_in_the_first_reply(corpus: 
     assert "CASE-8937" in booked and "CASE-9202" in booked
 
 
+@pytest.mark.slow
 def test_no_generated_or_hostile_answer_makes_the_search_for_oddities_fail() -> None:
     """find_highlights would swallow the mistake; here it must not be made."""
     answers = [(sample.name, sample.data) for sample in samples(seed=5) if len(sample.data) < 200_000]

@@ -40,7 +40,9 @@ def test_an_object_over_the_threshold_shows_its_essentials_and_names_its_section
 def test_every_section_named_leads_to_that_section_in_full() -> None:
     held = Held(DATA, policy(2_000))
     opening = held.opening()
-    for pointer in opening.record["detailsAvailable"]["sections"]:
+    sections = opening.record["detailsAvailable"]["sections"]
+    assert sections
+    for pointer in sections:
         replies = held.follow(held.read(opening.record["nextCursor"], path=pointer))
         assert all(held.tokens(reply) <= 2_000 for reply in replies)
         assert replies[0].record["path"].startswith(pointer)

@@ -15,6 +15,7 @@ def canonical(value: object) -> bytes:
     return jsontext.canonical(json.dumps(value).encode())
 
 
+@pytest.mark.slow_except("columns", "json")
 @pytest.mark.property
 @pytest.mark.parametrize("form", FORMS)
 @given(value=tables)

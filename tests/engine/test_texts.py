@@ -41,19 +41,25 @@ def test_chunks_count_up_to_the_total_that_was_announced() -> None:
 
 
 def test_no_chunk_of_a_log_ends_inside_an_entry() -> None:
-    for reply in Held(TRACES, policy(1_500, highlights=False)).walk():
+    replies = Held(TRACES, policy(1_500, highlights=False)).walk()
+    assert len(replies) > 1
+    for reply in replies:
         assert reply.content.startswith("2026-11-15 10:00:00,")
         assert re.search(r"ValueError: bad \d+\n\Z", reply.content)
 
 
 def test_no_chunk_of_prose_ends_inside_a_sentence() -> None:
-    for reply in Held(PROSE, policy(1_500)).walk():
+    replies = Held(PROSE, policy(1_500)).walk()
+    assert len(replies) > 1
+    for reply in replies:
         assert reply.content.startswith("This is sentence")
         assert reply.content.rstrip().endswith("about water.")
 
 
 def test_no_chunk_of_markdown_ends_inside_a_fence() -> None:
-    for reply in Held(MARKDOWN, policy(1_500)).walk():
+    replies = Held(MARKDOWN, policy(1_500)).walk()
+    assert len(replies) > 1 and any("```" in reply.content for reply in replies)
+    for reply in replies:
         assert reply.content.count("```") % 2 == 0
 
 

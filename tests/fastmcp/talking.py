@@ -38,22 +38,22 @@ class Talk(Conversation):
     """One client of one server. Walks as a conversation with the relay does."""
 
     def __init__(self, portal: BlockingPortal, client: Client[Any]) -> None:
-        self.portal, self.client = portal, client
+        self.portal, self.caller = portal, client
 
     def tools(self) -> list[dict[str, Any]]:
-        return as_sent(self.portal.call(self.client.list_tools_mcp))["tools"]
+        return as_sent(self.portal.call(self.caller.list_tools_mcp))["tools"]
 
     def use(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        return as_sent(self.portal.call(self.client.call_tool_mcp, tool, arguments))
+        return as_sent(self.portal.call(self.caller.call_tool_mcp, tool, arguments))
 
     def read(self, *, modern: bool = False, **arguments: Any) -> dict[str, Any]:
         return self.use("brimgate_read", **arguments)
 
     def resource(self, uri: str) -> dict[str, Any]:
-        return as_sent(self.portal.call(self.client.read_resource_mcp, uri))
+        return as_sent(self.portal.call(self.caller.read_resource_mcp, uri))
 
     def prompt(self, name: str) -> dict[str, Any]:
-        return as_sent(self.portal.call(self.client.get_prompt_mcp, name))
+        return as_sent(self.portal.call(self.caller.get_prompt_mcp, name))
 
 
 @contextmanager

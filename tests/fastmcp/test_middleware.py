@@ -27,6 +27,7 @@ from fastmcp.tools.base import ToolResult
 from fastmcp.utilities.tests import asgi_server
 from mcp import ClientSession, MCPError, StdioServerParameters, stdio_client
 
+from brimgate.engine.document import Document
 from brimgate.engine.tokens.estimator import Estimator
 from brimgate.fastmcp import BrimgateMiddleware, Config, Override, Policy, Rules
 from brimgate.hold.stores.file import FileStore
@@ -165,7 +166,7 @@ def test_results_of_concurrent_calls_lead_each_to_its_own() -> None:
     with talking(mcp) as talk:
 
         async def call_all() -> list[Any]:
-            calls = (talk.client.call_tool_mcp("numbered", {"number": number}) for number in range(8))
+            calls = (talk.caller.call_tool_mcp("numbered", {"number": number}) for number in range(8))
             return await asyncio.gather(*calls)
 
         for number, result in enumerate(talk.portal.call(call_all)):
@@ -180,10 +181,12 @@ class PatientStore(MemoryStore):
         super().__init__()
         self.asked, self.served = threading.Event(), threading.Event()
 
-    def put(self, *given: Any) -> bool:
+    def put(
+        self, principal: str, snapshot: bytes, source: Document, expires_minute: int, now_minute: int
+    ) -> bool:
         self.asked.set()
         assert self.served.wait(10), "nobody else was served meanwhile"
-        return super().put(*given)
+        return super().put(principal, snapshot, source, expires_minute, now_minute)
 
 
 def test_others_are_served_while_a_very_large_result_is_worked_on() -> None:
@@ -194,9 +197,9 @@ def test_others_are_served_while_a_very_large_result_is_worked_on() -> None:
     with talking(mcp) as talk:
 
         async def both() -> Any:
-            large = asyncio.create_task(talk.client.call_tool_mcp("log", {}))
+            large = asyncio.create_task(talk.caller.call_tool_mcp("log", {}))
             assert await asyncio.to_thread(store.asked.wait, 30)
-            await talk.client.call_tool_mcp("other", {})
+            await talk.caller.call_tool_mcp("other", {})
             return await large
 
         assert talk.walk(as_sent(talk.portal.call(both))).decode() == LOG * 10
@@ -229,7 +232,7 @@ def test_fastmcps_own_client_takes_results_whatever_becomes_of_the_schema(mode: 
     with one_server(tools={"*": Override(output_schema=mode)}) as talk:
 
         async def log_and_note() -> tuple[Any, Any]:
-            return await talk.client.call_tool("log"), await talk.client.call_tool("note")
+            return await talk.caller.call_tool("log"), await talk.caller.call_tool("note")
 
         large, small = talk.portal.call(log_and_note)
     assert small.data == {"n": 1}
@@ -367,7 +370,7 @@ def test_the_result_of_a_task_is_bounded() -> None:
 
         async def get() -> Any:
             request = mt.Request[Any, Any](method="tasks/get", params=mt.RequestParams())
-            return await talk.client.session.send_request(request, AnyResult)
+            return await talk.caller.session.send_request(request, AnyResult)
 
         result = talk.portal.call(get).result
         assert talk.walk(result).decode() == LOG
@@ -434,7 +437,9 @@ def test_a_tool_that_is_a_client_of_another_protected_server_gets_what_clients_g
     @mcp.tool
     async def ask() -> str:
         async with Client(other) as client:
-            return (await client.call_tool("log")).content[0].text
+            [block] = (await client.call_tool("log")).content
+            assert isinstance(block, mt.TextContent)
+            return block.text
 
     with talking(mcp) as talk:
         assert texts(talk.use("ask"))[0].startswith("[brimgate] lines 1-")

@@ -116,8 +116,8 @@ def test_a_slow_call_reports_progress_where_it_is_asked_to(way: str, mode: str) 
         async with connected(where, mode) as client:
             heard: list[tuple[float, float | None]] = []
 
-            async def note(done: float, total: float | None, _message: str | None) -> None:
-                heard.append((done, total))
+            async def note(progress: float, total: float | None, message: str | None) -> None:
+                heard.append((progress, total))
 
             told, untold = await asyncio.gather(
                 client.call_tool("get_status", {}, progress_callback=note), client.call_tool("get_status", {})

@@ -101,12 +101,13 @@ def test_schemas_are_those_of_the_sdk() -> None:
 
 def test_a_slow_call_lets_others_pass_and_can_be_called_off() -> None:
     with process(*SMALL, "--delay", "600") as server:
-        assert server.stdin
+        stdin = server.stdin
+        assert stdin
         assert server.stdout
 
         def send(message: Json) -> None:
-            server.stdin.write(json.dumps(message).encode() + b"\n")
-            server.stdin.flush()
+            stdin.write(json.dumps(message).encode() + b"\n")
+            stdin.flush()
 
         send(GREETING)
         assert json.loads(server.stdout.readline())["id"] == 0

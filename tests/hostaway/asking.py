@@ -28,6 +28,11 @@ SMALL: dict[str, Any] = {
 }
 
 
+def small(**changes: Any) -> dict[str, Any]:
+    """Return the settings of a small sandbox, with some of them changed."""
+    return SMALL | changes
+
+
 class Response(NamedTuple):
     status: int
     headers: dict[str, str]

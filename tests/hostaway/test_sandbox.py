@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 import pytest
 
 from brimgate.sandboxes.hostaway import sandbox
-from tests.hostaway.asking import CREDENTIALS, SMALL, Caller, Json, ids, process
+from tests.hostaway.asking import CREDENTIALS, SMALL, Caller, Json, ids, process, small
 
 
 def test_credentials_give_a_token_that_opens_the_api(caller: Caller) -> None:
@@ -133,7 +133,7 @@ def test_a_wrong_method_is_refused_and_the_right_one_named(caller: Caller) -> No
 
 
 def test_an_address_gets_429_when_it_asks_too_much() -> None:
-    with sandbox(**SMALL | {"rate_ip": 15}, rate_window_seconds=600) as started:
+    with sandbox(**small(rate_ip=15), rate_window_seconds=600) as started:
         caller = Caller(started.url).sign_in()
         told = [caller.ask("/users") for _ in range(16)]
         assert [one.status for one in told] == [200] * 14 + [429] * 2  # signing in was the first
@@ -145,7 +145,7 @@ def test_an_address_gets_429_when_it_asks_too_much() -> None:
 
 
 def test_an_account_gets_429_when_it_asks_too_much() -> None:
-    with sandbox(**SMALL | {"rate_account": 20}, rate_window_seconds=600) as started:
+    with sandbox(**small(rate_account=20), rate_window_seconds=600) as started:
         one, other = Caller(started.url).sign_in(), Caller(started.url).sign_in()
         assert [caller.ask("/users").status for caller in (one, other) for _ in range(10)] == [200] * 20
         assert (one.ask("/users").status, other.ask("/users").status) == (429, 429)
@@ -153,13 +153,13 @@ def test_an_account_gets_429_when_it_asks_too_much() -> None:
 
 
 def test_a_window_passes() -> None:
-    with sandbox(**SMALL | {"rate_account": 1}, rate_window_seconds=0) as started:
+    with sandbox(**small(rate_account=1), rate_window_seconds=0) as started:
         caller = Caller(started.url).sign_in()
         assert [caller.ask("/users").status for _ in range(5)] == [200] * 5
 
 
 def test_an_empty_account_is_answered_for() -> None:
-    with sandbox(**SMALL | {"listings": 0, "reservations": 9}) as started:
+    with sandbox(**small(listings=0, reservations=9)) as started:
         caller = Caller(started.url).sign_in()
         for path in ("/listings", "/reservations", "/conversations", "/reviews"):
             assert caller.ask(path).json["count"] == 0

@@ -10,7 +10,7 @@ import pytest
 
 from brimgate.sandboxes.hostaway import sandbox
 from brimgate.sandboxes.hostaway.faults import LEAK
-from tests.hostaway.asking import PATIENCE, SMALL, Caller, Json, ids
+from tests.hostaway.asking import PATIENCE, SMALL, Caller, Json, ids, small
 
 
 def waiting(caller: Caller, path: str) -> socket.socket:
@@ -136,5 +136,5 @@ def test_control_says_what_is_wrong_and_is_not_there_unless_asked_for(caller: Ca
     ):
         assert control.ask("/fault", "POST", json.dumps(told), "application/json").status == 422
     assert control.ask("/elsewhere").status == 404
-    with sandbox(**SMALL | {"control": False}) as started:
+    with sandbox(**small(control=False)) as started:
         assert Caller(started.url.replace("/v1", "/control")).ask("/requests").status == 404

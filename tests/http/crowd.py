@@ -4,7 +4,7 @@ import asyncio
 import json
 import random
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -37,7 +37,7 @@ class Response:
     async def body(self) -> bytes:
         return b"".join([piece async for piece in self._pieces()])
 
-    async def _pieces(self) -> AsyncIterator[bytes]:
+    async def _pieces(self) -> AsyncGenerator[bytes, None]:
         if self.headers.get("transfer-encoding") != "chunked":
             yield await self._reader.readexactly(int(self.headers["content-length"]))
             return
@@ -46,7 +46,7 @@ class Response:
             await self._reader.readexactly(2)
         await self._reader.readexactly(2)
 
-    async def events(self) -> AsyncIterator[dict[str, str]]:
+    async def events(self) -> AsyncGenerator[dict[str, str], None]:
         """Each as soon as it is whole."""
         buffer = b""
         async with aclosing(self._pieces()) as pieces:

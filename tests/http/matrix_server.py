@@ -63,6 +63,7 @@ async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.Call
             text = "going on"
         case "hang":
             await _hang(ctx, mark)
+            text = "not cancelled"
         case "await_cancelled":
             text = await _wait_for(_cancelled[mark], "cancelled")
         case _:

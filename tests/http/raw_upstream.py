@@ -126,6 +126,7 @@ class RawUpstream:
                     opened.close()
                     return
                 opened.settimeout(PATIENCE)
+                opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 self._sockets.append(opened)
                 thread = threading.Thread(target=self._serve, args=(opened,), daemon=True)
                 self._threads.append(thread)

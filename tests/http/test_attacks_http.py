@@ -274,16 +274,22 @@ def test_made_up_names_of_tools_neither_stay_nor_hide_those_there_are(serving: S
 # Calls that ask for logs
 
 
+Heard = tuple[str, object]
+"""The method and the id of a message that came to a server."""
+
+
 class Server:
     """As little of one as a link needs: greets, and answers whatever it is told to."""
 
     is_stuck = False
 
-    def __init__(self, listener: Listener) -> None:
+    def __init__(self, listener: Listener, heard: asyncio.Queue[Heard]) -> None:
         self._listener = listener
+        self._heard = heard
 
     def send(self, line: bytes | bytearray) -> None:
         message = json.loads(line)
+        self._heard.put_nowait((message["method"], message.get("id")))
         if message["method"] == "server/discover":
             self.say(id=message["id"], result={"supportedVersions": ["2026-07-28"]})
 
@@ -295,10 +301,10 @@ class Server:
     async def end(self, grace_seconds: float) -> None: ...
 
 
-async def log_server(started: list[Server], gate: asyncio.Event) -> SharedServer:
+async def log_server(started: list[Server], gate: asyncio.Event, heard: asyncio.Queue[Heard]) -> SharedServer:
     async def connect(listener: Listener) -> Server:
         await gate.wait()
-        started.append(Server(listener))
+        started.append(Server(listener, heard))
         return started[-1]
 
     catalog = Catalog()
@@ -316,16 +322,25 @@ def test_logs_come_again_after_a_call_that_was_called_off_while_the_server_start
         started: list[Server] = []
         gate = asyncio.Event()
         gate.set()
-        shared = await log_server(started, gate)
+        heard: asyncio.Queue[Heard] = asyncio.Queue()
+
+        async def until_heard(method: str, key: object) -> None:
+            async with asyncio.timeout(PATIENCE):
+                while await heard.get() != (method, key):
+                    pass
+
+        shared = await log_server(started, gate, heard)
         asked = Message(msgspec.Raw(b"1"), "tools/call", msgspec.Raw(b'{"name":"x"}'))
         gate.clear()
-        for _ in range(2):  # the first makes us leave the server, the second meets the next one as it starts
-            shared.leave(shared.enter(asked, Replies()))
+        # The first makes us leave the server, the second meets the next one as it starts.
+        shared.leave(shared.enter(asked, Replies()))
+        second = shared.enter(asked, Replies())
+        shared.leave(second)
         gate.set()
-        await asyncio.sleep(0.1)
+        await until_heard("tools/call", second)
         replies = Replies()
         number = shared.enter(asked, replies)
-        await asyncio.sleep(0.1)
+        await until_heard("tools/call", number)
         started[-1].say(method="notifications/message", params={"data": "heard"})
         assert [json.loads(line)["params"]["data"] for line in replies.lines] == ["heard"]
         shared.leave(number)
@@ -349,20 +364,25 @@ for line in sys.stdin:
 def test_a_server_that_does_not_read_makes_its_client_wait(tmp_path: Path) -> None:
     """And Brimgate does not hold what it cannot pass on."""
     listens = tmp_path / "listens"
+    file = tmp_path / "brimgate.yaml"
+    commands = {name: ["-c", DEAF, str(path)] for name, path in (("deaf", listens), ("open", tmp_path))}
+    upstreams = {name: {"command": sys.executable, "args": args} for name, args in commands.items()}
+    file.write_text(json.dumps({"upstreams": upstreams}))
+    note = {"jsonrpc": "2.0", "method": "notifications/x", "params": {"text": "x" * 1_000_000}}
     taken: list[int] = []
-    with serve(command=[sys.executable, "-c", DEAF, str(listens)]) as serving:
-        client = serving.client()
-        client.session = client.post(hello()).headers["mcp-session-id"]
+    with serve("--config", str(file), command=()) as serving:
+        client, other = (serving.client(path=f"/mcp/{name}") for name in upstreams)
+        for one in (client, other):
+            one.session = one.post(hello()).headers["mcp-session-id"]
 
         def send() -> None:
-            for _ in range(8):
-                note = {"jsonrpc": "2.0", "method": "notifications/x", "params": {"text": "x" * 1_000_000}}
-                taken.append(client.post(note).status)
+            taken.extend(client.post(note).status for _ in range(8))
 
         sending = threading.Thread(target=send)
         sending.start()
         wait_until(lambda: taken, "the first message")
-        time.sleep(1)  # without a bound all would have been taken by now
+        # Without a bound all eight would have been taken before another client has sent three times as many.
+        assert [other.post(note).status for _ in range(24)] == [202] * 24
         assert len(taken) < 8
         listens.touch()
         sending.join(PATIENCE)

@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -77,7 +79,7 @@ def test_a_stdio_client_in_front_of_a_served_brimgate(inner: Serving) -> None:
     assert rebuild(results) == WHOLE
 
 
-@pytest.mark.parametrize("path", ["/sse", "/sse/python"])
+@pytest.mark.parametrize("path", ["/sse", f"/sse/{quote(Path(DEMO[0]).name)}"], ids=["alone", "by name"])
 def test_the_older_way_is_known_by_its_address(inner: Serving, path: str) -> None:
     with RawClient([*BRIMGATE, "run", "--upstream", f"http://127.0.0.1:{inner.port}{path}"]) as client:
         assert client.request("initialize", HELLO)["result"]["serverInfo"]["name"] == "brimgate-demo"

@@ -555,6 +555,7 @@ def connections(serving: Serving) -> int:
     return ask(serving, request(b"GET /health", b"Connection: close")).json["connections"] - 1
 
 
+@pytest.mark.slow
 def test_thousands_that_stall_neither_stop_the_others_nor_stay() -> None:
     count = 2_000
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

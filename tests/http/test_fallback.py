@@ -62,7 +62,7 @@ clients = pytest.mark.parametrize(
     "connect",
     [
         pytest.param(connect_python, id="python"),
-        pytest.param(connect_typescript, id="typescript-v2", marks=needs_npm),
+        pytest.param(connect_typescript, id="typescript-v2", marks=[needs_npm, pytest.mark.slow]),
     ],
 )
 
@@ -79,7 +79,7 @@ OLDER_STDIO = [
     pytest.param([*MATRIX, "--stdio", "--legacy-only"], id="says-there-is-no-such-method"),
     pytest.param(FAULTY, id="has-an-answer-to-anything"),
     pytest.param([*SECRET, "frail"], id="dies-of-what-it-does-not-know"),
-    pytest.param(everything_server(), id="everything", marks=needs_npm),
+    pytest.param(everything_server(), id="everything", marks=[needs_npm, pytest.mark.slow]),
 ]
 
 
@@ -105,7 +105,7 @@ def older_http_server(kind: str, folder: Path) -> Iterator[str]:
 
 OLDER_HTTP = [
     pytest.param("filtered", id="python-sdk"),
-    pytest.param("everything", id="everything", marks=needs_npm),
+    pytest.param("everything", id="everything", marks=[needs_npm, pytest.mark.slow]),
 ]
 
 

@@ -20,7 +20,7 @@ from tests.http.serving import Answer, Serving, modern, next_event, serve
 from tests.relay.replies import following
 
 CALLS = int(os.environ.get("BRIMGATE_ISOLATION_CALLS", "10000"))
-"""In all; `make isolation` makes more."""
+"""In all; `make soak` makes more."""
 PEOPLE = 32
 SECRET = [sys.executable, str(Path(__file__).parent / "secret_server.py")]
 OPTIONS = ("--budget", "600", "--log-level", "warning")
@@ -39,6 +39,7 @@ def check_tally(tally: Tally, calls: int) -> None:
     assert tally.notifications
 
 
+@pytest.mark.slow
 def test_sessions_on_stdio_servers_of_their_own() -> None:
     calls, tally = CALLS * 2 // 5, Tally()
     with serve(*OPTIONS, command=[*SECRET, "stdio"]) as serving:
@@ -58,6 +59,7 @@ def test_single_exchanges_over_one_stdio_server() -> None:
     check_tally(tally, calls)
 
 
+@pytest.mark.slow
 def test_clients_of_both_eras_in_front_of_an_http_server(tmp_path: Path) -> None:
     calls, tally = CALLS // 5, Tally()
     port = free_port()
@@ -180,6 +182,7 @@ def test_a_descriptor_is_closed_once() -> None:
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(read_and_close())
+    assert taken
     for descriptor in taken:
         os.fstat(descriptor)
         os.close(descriptor)

@@ -392,6 +392,7 @@ def test_the_older_way_is_a_session_too() -> None:
         wait_until(lambda: serving.client().initialize().status == 200, "room")
 
 
+@pytest.mark.slow
 def test_clients_that_come_and_are_killed_leave_nothing() -> None:
     """Neither a process, nor a descriptor, nor memory, in every way a client can come. `make soak` runs 500."""
     given = settings(session_idle_seconds=600, session_dropped_seconds=1, grace_seconds=0)

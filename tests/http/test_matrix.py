@@ -87,6 +87,7 @@ def check_era(kind: Kind, version: str | None, *, server_is_modern: bool) -> Non
         assert (version == "2026-07-28") == (kind.modern_first and server_is_modern)
 
 
+@pytest.mark.slow_except("python-auto-stdio", "python-legacy-http")
 @pytest.mark.parametrize("upstream", UPSTREAMS)
 @pytest.mark.parametrize("kind", as_params(OVER_HTTP))
 def test_through_serve(world: World, kind: Kind, upstream: str, tmp_path: Path) -> None:
@@ -98,6 +99,7 @@ def test_through_serve(world: World, kind: Kind, upstream: str, tmp_path: Path) 
     check_era(kind, visit.version, server_is_modern=upstream in MODERN_UPSTREAMS)
 
 
+@pytest.mark.slow_except("python-auto-http")
 @pytest.mark.parametrize("upstream", ["http", "sse"])
 @pytest.mark.parametrize("kind", as_params(OVER_STDIO))
 def test_through_run(world: World, kind: Kind, upstream: str, tmp_path: Path) -> None:
@@ -128,6 +130,7 @@ def check_inspector(folder: Path, *where: str) -> None:
     assert Estimator("claude").ceiling("\n".join(texts(first))) <= BUDGET
 
 
+@pytest.mark.slow
 @needs_npm
 @pytest.mark.parametrize("upstream", UPSTREAMS)
 def test_inspector_through_serve(world: World, upstream: str, tmp_path: Path) -> None:

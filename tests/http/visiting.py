@@ -149,7 +149,7 @@ async def _call_off(client: Client, mark: str) -> str:
     """Call what hangs, and think better of it once it is known to run."""
     runs = asyncio.Event()
 
-    async def note(_done: float, _total: float | None, _message: str | None) -> None:
+    async def note(progress: float, total: float | None, message: str | None) -> None:
         runs.set()
 
     call = asyncio.create_task(client.call_tool("hang", {"mark": mark}, progress_callback=note))

@@ -21,7 +21,8 @@ ESTIMATOR = Estimator()
 
 def policy(budget: int = 2_000, **changes: Any) -> Policy:
     names = ("list_threshold", "object_threshold", "mapped_object_threshold", "text_threshold")
-    return Policy(**(dict.fromkeys(names, budget) | changes))
+    chosen: dict[str, Any] = dict.fromkeys(names, budget)
+    return Policy(**(chosen | changes))
 
 
 class Conversation:

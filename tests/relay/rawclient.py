@@ -8,7 +8,7 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from brimgate.engine.rebuild import Rebuilder
 from tests.relay.conversation import following, record_of, reply_of
@@ -131,7 +131,7 @@ class RawClient:
                 self.process.stdin.close()
         return self.process.wait(PATIENCE)
 
-    def __enter__(self) -> "RawClient":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -7,13 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 from threading import Thread
-from typing import BinaryIO, Final
+from typing import IO, Final
 
 ASKED: Final = "asked.jsonl"
 ANSWERED: Final = "answered.jsonl"
 
 
-def copy(source: BinaryIO, target: BinaryIO, journal: Path) -> None:
+def copy(source: IO[bytes], target: IO[bytes], journal: Path) -> None:
     with journal.open("ab", buffering=0) as notes:
         for line in source:
             notes.write(line)

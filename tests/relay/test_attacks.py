@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -426,11 +427,15 @@ def test_a_call_to_an_upstream_that_has_closed_its_input_is_answered(tmp_path: P
 @needs_posix
 def test_a_call_that_was_answered_with_an_error_is_not_run_afterwards(tmp_path: Path) -> None:
     """The upstream dies in the middle of an answer that was refused, while the call waits for its end."""
-    journal = tmp_path / "ran"
+    journal, may_die = tmp_path / "ran", tmp_path / "may_die"
     command = server(
         tmp_path,
         f"""
-if m["method"] == "endless": sys.stdout.write("x" * 2_000_000); sys.stdout.flush(); time.sleep(0.3); os._exit(3)
+if m["method"] == "endless":
+    sys.stdout.write("x" * 2_000_000)
+    sys.stdout.flush()
+    while not os.path.exists({str(may_die)!r}): time.sleep(0.01)
+    os._exit(3)
 if m["method"] == "tools/call": open({str(journal)!r}, "a").write("ran ")
 if "id" in m: send(id=m["id"], result={{"capabilities": {{"tools": {{}}}}}})
 """,
@@ -438,35 +443,57 @@ if "id" in m: send(id=m["id"], result={{"capabilities": {{"tools": {{}}}}}})
     with RawClient(through_brimgate(command, "--set", "max_result_bytes=1000000")) as client:
         client.greet()
         client.request("endless")
-        answer = client.call("pay")
+        paying = client.begin("tools/call", {"name": "pay", "arguments": {}})
+        may_die.touch()
+        answer = client.answer_to(paying)
         client.request("ping")
         assert journal.exists() == ("result" in answer)
 
 
 @needs_posix
-def test_a_client_is_not_listened_to_while_the_upstream_does_not_read() -> None:
+def test_a_client_is_not_listened_to_while_the_upstream_does_not_read(tmp_path: Path) -> None:
     """Also when the client has been slow itself and has caught up: what it sends would pile up here."""
-    burst = 'import os, time\nline = b\'{"method":"x","params":"\' + b\'y\' * 3_000_000 + b\'"}\\n\'\n'
-    deaf = f"{burst}while line: line = line[os.write(1, line):]\ntime.sleep(10)"
+    bell = tmp_path / "bell"
+    os.mkfifo(bell)
+    script = tmp_path / "deaf.py"
+    script.write_text(DEAF)
     line = b'{"jsonrpc":"2.0","method":"x","params":"' + b"y" * 60_000 + b'"}\n'
-    command = through_brimgate([sys.executable, "-c", deaf])
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    command = through_brimgate([sys.executable, str(script), str(bell)])
+    with (
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process,
+        open(bell, "wb", buffering=0) as ringing,  # noqa: PTH123
+    ):
         assert process.stdin and process.stdout
         os.set_blocking(process.stdin.fileno(), False)
         try:
-            taken_in(process.stdin.fileno(), line, 0.5)
+            taken_at_once(process.stdin.fileno(), line)
             assert len(process.stdout.readline()) > 3_000_000
-            assert taken_in(process.stdin.fileno(), line, 0.5) < 4_000_000
+            taken = []
+            for _ in range(200):
+                taken.append(taken_at_once(process.stdin.fileno(), line))
+                # A message from the upstream comes through: whoever listened to the client has heard it as well.
+                ringing.write(b"x")
+                assert b'"rang"' in process.stdout.readline()
+            assert sum(taken) < 4_000_000
+            assert sum(taken[-50:]) == 0
         finally:
             process.terminate()
 
 
-def taken_in(descriptor: int, line: bytes, seconds: float) -> int:
-    """Bytes that are read of what we write for so long, at most 20 MB."""
-    taken, until = 0, time.monotonic() + seconds
-    while time.monotonic() < until and taken < 20_000_000:
-        try:
+DEAF = """
+import os, sys
+line = b'{"jsonrpc":"2.0","method":"x","params":"' + b"y" * 3_000_000 + b'"}\\n'
+bell = open(sys.argv[1], "rb", buffering=0)
+while line: line = line[os.write(1, line):]
+while bell.read(1): os.write(1, b'{"jsonrpc":"2.0","method":"rang"}\\n')
+"""
+"""Says something long, then a word as often as the bell rings. Reads nothing of what it is told."""
+
+
+def taken_at_once(descriptor: int, line: bytes) -> int:
+    """The bytes that the pipe takes, at most 20 MB."""
+    taken = 0
+    with suppress(BlockingIOError):
+        while taken < 20_000_000:
             taken += os.write(descriptor, line)
-        except BlockingIOError:
-            time.sleep(0.005)
     return taken

@@ -1,7 +1,10 @@
 """What the rewrite table does not name comes out byte for byte, in order, in both directions."""
 
+import fcntl
 import itertools
+import struct
 import sys
+import termios
 import time
 from collections.abc import Iterator
 
@@ -211,11 +214,22 @@ MIRROR = "import os\nwhile data := os.read(0, 65536):\n    while data: data = da
 """A server that sends back what it gets: every line takes both directions."""
 
 
+def unread_bytes(pipe: int) -> int:
+    return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
+
+
 class Mirror(RawClient):
     def send_bytes(self, data: bytes) -> None:
         assert self.process.stdin
         self.process.stdin.write(data)
         self.process.stdin.flush()
+
+    def wait_until_read(self) -> None:
+        """Waits for the pipe to be empty, so that a piece is read before the next is there."""
+        assert self.process.stdin
+        deadline = time.monotonic() + PATIENCE
+        while unread_bytes(self.process.stdin.fileno()):
+            assert time.monotonic() < deadline
 
     def receive_line(self) -> bytes:
         return self._lines.get(timeout=PATIENCE)
@@ -264,5 +278,5 @@ def test_lines_cut_anywhere_come_out_whole_over_real_pipes(mirror: Mirror, data:
     lines = data.draw(mirrored_lines())
     for chunk in data.draw(chunked(lines)):
         mirror.send_bytes(chunk)
-        time.sleep(0.001)  # so that a piece is read before the next is there, as a rule
+        mirror.wait_until_read()
     assert [mirror.receive_line() for _ in lines] == [line + b"\n" for line in lines]

@@ -43,6 +43,7 @@ def as_listed(tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.slow_except("TypeScript v2, modern if it can-a_large_graph")
 @pytest.mark.parametrize("make", CASES, ids=lambda make: make.__name__)
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_typescript_client_reads_a_large_answer_to_its_end(
@@ -73,6 +74,7 @@ def inspect(command: list[str], folder: Path, *options: str) -> Any:
     return run(inspector(config, *options), folder)
 
 
+@pytest.mark.slow
 def test_inspector_lists_the_same_tools_and_one_more(tmp_path: Path) -> None:
     direct, through = (
         inspect(command, tmp_path, "--method", "tools/list")["tools"]
@@ -82,6 +84,7 @@ def test_inspector_lists_the_same_tools_and_one_more(tmp_path: Path) -> None:
     assert [tool["name"] for tool in through].count("brimgate_read") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 def test_inspector_gets_a_bounded_answer(era: str, tmp_path: Path) -> None:
     case = many_rows(tmp_path)

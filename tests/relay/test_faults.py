@@ -251,6 +251,7 @@ def test_a_client_that_goes_while_a_lost_upstream_is_being_ended_leaves_nothing_
         assert not is_running(pid)
 
 
+@pytest.mark.slow
 def test_many_starts_and_kills_leave_no_process_descriptor_or_file_behind(tmp_path: Path) -> None:
     before = set(tmp_path.iterdir())
     descriptors = len(list(Path("/proc/self/fd").iterdir()))

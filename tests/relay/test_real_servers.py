@@ -79,6 +79,7 @@ def calls_in(journal: Path) -> list[str]:
     return [message["params"]["name"] for message in messages if message.get("method") == "tools/call"]
 
 
+@pytest.mark.slow_except("a_large_graph-auto")
 @pytest.mark.parametrize("mode", MODES)
 def test_a_large_answer_is_bounded_complete_and_asked_for_once(case: Case, mode: str, tmp_path: Path) -> None:
     direct = ask(case.command, mode, {case.tool: case.arguments})
@@ -108,6 +109,7 @@ SMALL = {
 }
 
 
+@pytest.mark.slow_except("auto")
 @needs_npm
 @pytest.mark.parametrize("mode", MODES)
 def test_what_fits_comes_as_the_server_sent_it(mode: str) -> None:

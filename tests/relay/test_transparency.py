@@ -15,7 +15,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.session import ClientRequestContext, IncomingMessage
 from mcp.client.subscriptions import Subscription
 from mcp.shared.exceptions import MCPError
-from pydantic import BaseModel
+from pydantic import BaseModel, FileUrl
 
 from tests.relay.feature_server import NOTE, QUESTIONS
 from tests.relay.tap import ANSWERED, ASKED
@@ -54,7 +54,7 @@ class Session:
         self.happened.append([what, plain])
 
     async def sample(
-        self, _context: ClientRequestContext, params: types.CreateMessageRequestParams
+        self, context: ClientRequestContext, params: types.CreateMessageRequestParams
     ) -> types.CreateMessageResult:
         self.note("asked for a model's answer", params)
         return types.CreateMessageResult(
@@ -62,14 +62,14 @@ class Session:
         )
 
     async def elicit(
-        self, _context: ClientRequestContext, params: types.ElicitRequestParams
+        self, context: ClientRequestContext, params: types.ElicitRequestParams
     ) -> types.ElicitResult:
         self.note("asked for the user's answer", params)
         return types.ElicitResult(action="accept", content={"name": "Zoë"})
 
-    async def list_roots(self, _context: ClientRequestContext) -> types.ListRootsResult:
+    async def list_roots(self, context: ClientRequestContext) -> types.ListRootsResult:
         self.note("asked for the roots", None)
-        return types.ListRootsResult(roots=[types.Root(uri="file:///home", name="home")])
+        return types.ListRootsResult(roots=[types.Root(uri=FileUrl("file:///home"), name="home")])
 
     async def log(self, params: types.LoggingMessageNotificationParams) -> None:
         self.note("log", params)
@@ -77,8 +77,8 @@ class Session:
     async def hear(self, message: IncomingMessage) -> None:
         self.note("heard", message if isinstance(message, BaseModel) else repr(message))
 
-    async def progress(self, done: float, total: float | None, message: str | None) -> None:
-        self.note("progress", [done, total, message])
+    async def progress(self, progress: float, total: float | None, message: str | None) -> None:
+        self.note("progress", [progress, total, message])
 
     async def call(self, tool: str, /, **arguments: Any) -> None:
         try:
@@ -136,7 +136,7 @@ async def read_prompt_and_complete(session: Session) -> None:
 async def cancel_a_call(session: Session) -> None:
     began = anyio.Event()
 
-    async def begin(*_progress: object) -> None:
+    async def begin(progress: float, total: float | None, message: str | None) -> None:
         began.set()
 
     async with anyio.create_task_group() as group:
@@ -190,7 +190,7 @@ def _lines(journal: bytes) -> list[bytes]:
     return re.sub(rb"listen-\d+", b"listen-1", journal).splitlines()
 
 
-@pytest.fixture(scope="module", params=ERAS, ids=ERAS.values())
+@pytest.fixture(scope="module", params=ERAS, ids=list(ERAS.values()))
 def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Run]:
     folder = tmp_path_factory.mktemp("session")
     direct = run(folder / "direct", request.param, list)

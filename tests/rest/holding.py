@@ -46,7 +46,7 @@ class Held:
             assert shaped.budget <= self.policy.hard_cap
             bodies.append(json.loads(shaped.body))
             if shaped.kind in ("page", "part", "chunk", "preview"):
-                told = bodies[-1].get("metadata" if shaped.kind == "chunk" else "meta")
+                told = bodies[-1]["metadata" if shaped.kind == "chunk" else "meta"]
                 assert told["estimatedTokens"] == shaped.tokens
             cursor = bodies[-1].get("nextCursor") if isinstance(bodies[-1], dict) else None
             if shaped.kind not in ("page", "part", "chunk") or cursor is None:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlencode
 
 import uvicorn
@@ -123,7 +123,7 @@ def serve_alone(app: Callable[..., Any], **options: Any) -> Iterator[Served]:
 
 @contextmanager
 def running(
-    app: Callable[..., Any], sockets: int, *, lifespan: str = "off", **options: Any
+    app: Callable[..., Any], sockets: int, *, lifespan: Literal["auto", "on", "off"] = "off", **options: Any
 ) -> Iterator[list[int]]:
     listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(sockets)]
     config = uvicorn.Config(

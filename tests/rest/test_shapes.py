@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from brimgate.engine.document import Document
@@ -44,9 +44,10 @@ def same(rebuilt_bytes: bytes, data: bytes) -> bool:
 def test_everything_is_there_part_by_part(data: bytes, budget: int, family: str) -> None:
     held = Held(data, policy_of(budget, family))
     shaped = held.first(fields=("all",))
-    if shaped is not None:
-        bodies = held.all(shaped)
-        assert same(shaped.body if shaped.kind == "minified" else rebuilt(bodies), data)
+    assume(shaped is not None)
+    assert shaped is not None
+    bodies = held.all(shaped)
+    assert same(shaped.body if shaped.kind == "minified" else rebuilt(bodies), data)
 
 
 @given(documents, budgets, families, st.booleans(), st.booleans())
@@ -68,12 +69,13 @@ def test_the_chunks_of_a_text_are_the_text(text: str, budget: int) -> None:
     data = text.encode("utf-8", "replace")
     held = Held(data, policy_of(budget))
     shaped = held.first()
-    if shaped is not None and shaped.kind == "chunk":
-        bodies = held.all(shaped)
-        assert "".join(body["content"] for body in bodies).encode() == data
-        assert bodies[0]["chunkIndex"] == 0
-        assert len({body["totalChunks"] for body in bodies}) == 1
-        assert bodies[-1]["chunkIndex"] == bodies[-1]["totalChunks"] - 1
+    assume(shaped is not None and shaped.kind == "chunk")
+    assert shaped is not None
+    bodies = held.all(shaped)
+    assert "".join(body["content"] for body in bodies).encode() == data
+    assert bodies[0]["chunkIndex"] == 0
+    assert len({body["totalChunks"] for body in bodies}) == 1
+    assert bodies[-1]["chunkIndex"] == bodies[-1]["totalChunks"] - 1
 
 
 @given(rows.map(lambda items: items * 9), budgets, st.integers(1, 60), st.booleans())
@@ -85,12 +87,12 @@ def test_pages_of_a_list_hold_every_item_once_and_in_order(
     )
     held = Held(json.dumps(answer).encode(), policy_of(budget))
     shaped = held.first(limit=limit)
-    if shaped is None or shaped.kind != "page":
-        return
+    assume(shaped is not None and shaped.kind == "page")
+    assert shaped is not None
     found: list[Any] = []
     bodies = held.all(shaped)
-    if any("chunkIndex" in body or body["meta"].get("kind") == "part" for body in bodies):
-        return  # too much around it, or a name too long: not in pages
+    # Too much around it, or a name too long: not in pages.
+    assume(not any("chunkIndex" in body or body["meta"].get("kind") == "part" for body in bodies))
     for body in bodies:
         page = body["data"]["rows"] if in_envelope else body["items"]
         assert body["meta"]["totalCount"] == len(items)

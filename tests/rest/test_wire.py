@@ -44,7 +44,7 @@ def test_a_streamed_answer_that_fits_is_the_same_bytes() -> None:
 
 
 def test_headers_of_the_old_body_go_with_it() -> None:
-    old = {
+    old: dict[str, Any] = {
         "etag": '"v1"',
         "content_md5": "x",
         "digest": "y",

@@ -104,7 +104,9 @@ def test_a_parameter_reaches_the_api_and_changes_the_answer(plain: System, tool:
 
 def required(system: System, tool: str) -> dict[str, Any]:
     known = {"listing_id": some_listing, "reservation_id": some_reservation}
-    given = {name: known[name](system) for name in API.tools[tool].input_schema.get("required", ())}
+    given: dict[str, Any] = {
+        name: known[name](system) for name in API.tools[tool].input_schema.get("required", ())
+    }
     if tool == "get_listing_calendar":
         given |= {"start_date": "2027-01-01", "end_date": "2027-03-31"}
     if "sort_order" in API.tools[tool].parameters:

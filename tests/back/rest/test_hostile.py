@@ -12,7 +12,7 @@ from brimgate.back.rest.errors import ApiError, Failures
 from brimgate.back.rest.model import Shape, Table
 from brimgate.back.rest.response import Opened, content
 from brimgate.errors import OperatorError
-from brimgate.hold.live_lists import LiveLists
+from brimgate.hold.live_lists import ListState, LiveLists
 from brimgate.hold.stores.contract import Bounds
 from tests.back.rest.declared import PATIENCE
 from tests.back.rest.listing_server import Numbers, respond
@@ -65,7 +65,11 @@ class Held:
     data: bytes
     total: int = 2
     held: int = 1
+    pointer: str = ""
     is_complete: bool = False
+
+    def state(self) -> ListState:
+        return ListState(self.data, self.total, True, self.is_complete)
 
     async def reach(self, count: int) -> None: ...
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from brimgate.back.rest.declaration import read_api
 from brimgate.back.rest.model import ApiTool
-from brimgate.back.rest.request import Checker, coerced, compose, target_of
+from brimgate.back.rest.request import Checker, Fixed, coerced, compose, target_of
 from brimgate.errors import BadRequest
 from tests.back.rest.declared import Ground, api_of, opened
 
@@ -45,7 +45,7 @@ tools:
     "x",
 )
 TOOL, FORM = KINDS.tools["t"], KINDS.tools["form"]
-FIXED = {"query": {"q": 1, "on": True}, "header": {"X-Version": "7"}, "body": {"f": 1.5}}
+FIXED: Fixed = {"query": {"q": 1, "on": True}, "header": {"X-Version": "7"}, "body": {"f": 1.5}}
 ANYTHING = api_of().tools["get_anything"]
 
 BAD_SEGMENTS = [
