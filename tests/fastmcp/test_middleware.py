@@ -437,7 +437,7 @@ def test_a_tool_that_is_a_client_of_another_protected_server_gets_what_clients_g
     @mcp.tool
     async def ask() -> str:
         async with Client(other) as client:
-            [block] = (await client.call_tool("log")).content
+            block = (await client.call_tool("log")).content[0]
             assert isinstance(block, mt.TextContent)
             return block.text
 
