@@ -50,7 +50,7 @@ def measured(home: Path, parts: tuple[str, ...] | list[str]) -> list[tuple[str, 
     for row in _ROW.finditer(out):
         number = _NUMBER.search(row["measured"])
         if number and row["what"] not in ("what", "---"):
-            found.append((re.sub(r"\b[a-z]+gate\b", "…", row["what"]), float(number[0].replace(",", ""))))
+            found.append((re.sub(r"\b[A-Za-z]+gate\b", "…", row["what"]), float(number[0].replace(",", ""))))
     return found
 
 
