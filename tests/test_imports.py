@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.metadata import version
 
 HEAVY = (
     "numpy",
@@ -63,3 +64,13 @@ def test_the_public_surface_is_what_we_mean_it_to_be() -> None:
 
     assert brimgate.__all__ == ["__version__"]
     assert brimgate.testing.__all__ == ["bookings"]
+
+
+def test_inner_parts_of_others_that_we_use_are_those_we_have_looked_at() -> None:
+    """A new minor version may change them: look at the places named here, then at this number."""
+    looked_at = {
+        "uvicorn": "0.54",  # front/mcp/doorkeeper.py: HttpToolsProtocol, its cycle and its timers
+        "fastmcp": "4.1",  # fastmcp.py: ToolInjectionMiddleware, fastmcp_request_ctx
+    }
+    found = {name: ".".join(version(name).split(".")[:2]) for name in looked_at}
+    assert found == looked_at
