@@ -16,6 +16,7 @@ import pytest
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.timeout(300)  # the first one waits for pip
+pytestmark = pytest.mark.timeout(900)  # the first of them installs from a registry
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SCRIPTS = "Scripts" if sys.platform == "win32" else "bin"
 MAX_PACKAGES = 15
@@ -48,7 +49,7 @@ class Installed:
             text=True,
             cwd=cwd,
             env=self.environment(cwd),
-            timeout=100,
+            timeout=800,
             check=False,
         )
         assert not check or done.returncode == 0, done.stdout + done.stderr
