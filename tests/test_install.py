@@ -15,7 +15,6 @@ import pytest
 
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.timeout(300)  # the first one waits for pip
 pytestmark = pytest.mark.timeout(900)  # the first of them installs from a registry
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SCRIPTS = "Scripts" if sys.platform == "win32" else "bin"
