@@ -14,7 +14,7 @@ from brimgate.engine.textkind import TextKind
 
 _MAX_REPR_BYTES: Final = 200_000
 """Python's own reader takes a second for a megabyte."""
-_STRING: Final = re.compile(r"""('[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+")""", re.DOTALL)
+_STRING: Final = re.compile(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")""", re.DOTALL)
 _LAST_COMMA: Final = re.compile(r",(\s*[\]}])")
 _MARK: Final = "\0"
 _MAX_CELL_CHARS: Final = 100_000
