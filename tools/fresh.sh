@@ -15,11 +15,11 @@ served=""
 
 finish() {
   [ -z "$served" ] || kill "$served" 2> /dev/null || true
-  for place in dev proc; do
+  for place in dev/pts dev proc; do
     umount "$root/$place" 2> /dev/null || umount -l "$root/$place" 2> /dev/null || true
   done
   # Never into a mount that could not be undone.
-  mountpoint -q "$root/dev" || mountpoint -q "$root/proc" || rm -rf --one-file-system "$root"
+  mountpoint -q "$root/dev/pts" || mountpoint -q "$root/dev" || mountpoint -q "$root/proc" || rm -rf --one-file-system "$root"
 }
 trap finish EXIT
 
@@ -34,6 +34,7 @@ done
 git clone --quiet --no-hardlinks . "$root/brimgate"
 mount -t proc proc "$root/proc"
 mount --bind /dev "$root/dev"
+mount --bind /dev/pts "$root/dev/pts"
 
 inside() { env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
   $(env | grep -E '^(PIP_|npm_config_|NPM_CONFIG_|SSL_CERT_|NODE_EXTRA_CA|https?_proxy|no_proxy|HTTPS?_PROXY|NO_PROXY)' | grep -v ' ' || true) \
