@@ -1,6 +1,7 @@
 """The rules of the house that a reader would otherwise have to remember: names, sizes, and what tests do without."""
 
 import ast
+import re
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterator
@@ -128,6 +129,26 @@ def is_broad(handler: ast.ExceptHandler) -> bool:
         return True
     caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return any(isinstance(one, ast.Name) and one.id in BROAD for one in caught)
+
+
+def test_no_pattern_repeats_a_group_possessively() -> None:
+    """Python 3.11.0 to 3.11.4 match too much there (gh-100061, gh-106052): write (?>(?:…)*) for (?:…)*+."""
+    assert is_possessive_group(r"(?:a|b)*+c") and is_possessive_group(r"(a){2,}+")
+    assert not is_possessive_group(r"\)++[)*+]a++(?>(?:b)*)")
+    found = [
+        place(path, node)
+        for path, node in nodes(ALL)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "re.compile"
+        for part in ast.walk(node)
+        if isinstance(part, ast.Constant) and is_possessive_group(part.value)
+    ]
+    assert found == []
+
+
+def is_possessive_group(pattern: object) -> bool:
+    text = pattern.decode("latin-1") if isinstance(pattern, bytes) else str(pattern)
+    bare = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", "x", text, flags=re.DOTALL)
+    return re.search(r"\)(?:[*+?]|\{[\d,]+\})\+", bare) is not None
 
 
 def test_nothing_is_mocked() -> None:
