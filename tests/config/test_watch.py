@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from brimgate.app.reload import ConfigWatch
+from brimgate.app.reload import ConfigWatch, Reload
+from brimgate.config.declarations import Config
+from brimgate.config.sources import load
 from brimgate.platform import FolderWatch
+from brimgate.watch.log import Log
 
 PATIENCE = 20.0
 linux = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
@@ -19,7 +22,7 @@ def changes(path: Path, *steps: Callable[[], object]) -> list[bytes]:
 
     async def watching() -> list[bytes]:
         told: asyncio.Queue[bytes] = asyncio.Queue()
-        watch = ConfigWatch(path, lambda _: told.put_nowait(path.read_bytes()), path.read_bytes())
+        watch = ConfigWatch(path, lambda _, content: told.put_nowait(content), path.read_bytes())
         watch.start()
         found: list[bytes] = []
         for step in steps:
@@ -77,3 +80,23 @@ def test_a_file_that_goes_and_comes_back_is_told_of_once_it_is_back(tmp_path: Pa
         path.write_text("a: 2")
 
     assert changes(path, leave_and_return) == [b"a: 2"]
+
+
+class Configured:
+    def __init__(self, config: Config) -> None:
+        self.config = config
+
+    def apply(self, config: Config) -> None:
+        self.config = config
+
+
+def test_what_was_noticed_applies_though_the_file_is_emptied_by_then(tmp_path: Path) -> None:
+    """A writer empties a file before it fills it: read a second time, nothing would be what it says."""
+    path = tmp_path / "file.yaml"
+    path.write_text("")
+    gateway = Configured(Config())
+    reload = Reload(gateway, lambda content: load(path, {}, content=content), Log("error"))
+    reload.reload(0.0, b"read_tool: more")
+    assert gateway.config.read_tool == "more"
+    reload.reload(0.0)
+    assert gateway.config.read_tool == Config().read_tool, "asked for by a signal, it is read as it stands"

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 
 from brimgate.config.declarations import Config
 from brimgate.config.show import difference, needs_restart
-from brimgate.config.sources import read_file
+from brimgate.config.sources import Read, read_file
 from brimgate.errors import ConfigError, OperatorError
 from brimgate.platform import FolderWatch
 from brimgate.watch.log import Log
@@ -33,8 +33,10 @@ _MAX_LINKS: Final = 40
 class ConfigWatch:
     """Notices every kind of change: a file that is written, renamed over, or behind a link that is swapped."""
 
-    def __init__(self, path: Path, on_change: Callable[[float], None], known: bytes | None = None) -> None:
-        """`on_change` gets the time at which the file was written; `known` is the content in force.
+    def __init__(
+        self, path: Path, on_change: Callable[[float, bytes], None], known: bytes | None = None
+    ) -> None:
+        """`on_change` gets the time at which the file was written, and its content; `known` is the one in force.
 
         Where it is not known, the first look counts as a change: the file may have changed since it was loaded.
         """
@@ -122,7 +124,7 @@ class ConfigWatch:
         ):
             return
         self._content = content
-        self._on_change(self._written_at or self._looked_at)
+        self._on_change(self._written_at or self._looked_at, content)
 
     @property
     def _is_file(self) -> bool:
@@ -166,7 +168,7 @@ class Configured(Protocol):
 class Reload:
     """Keeps a running gateway to its configuration file. A file that is wrong changes nothing."""
 
-    def __init__(self, gateway: Configured, read: Callable[[], Config], log: Log) -> None:
+    def __init__(self, gateway: Configured, read: Read, log: Log) -> None:
         self._gateway, self._read, self._log = gateway, read, log
 
     def watch(self, path: Path) -> None:
@@ -174,9 +176,10 @@ class Reload:
         self._watch = ConfigWatch(path, self.reload)
         self._watch.start()
 
-    def reload(self, written_at: float) -> None:
+    def reload(self, written_at: float, content: bytes | None = None) -> None:
+        """Apply the content that was noticed, which may not be what the file holds by now; without it, look."""
         try:
-            config = self._read()
+            config = self._read(content)
         except OperatorError as error:
             self._log.write("config_rejected", {"reason": str(error), "kept": "the one before"}, "error")
             return

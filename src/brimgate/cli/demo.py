@@ -319,7 +319,7 @@ def _serve(port: str | None) -> None:
 
     chosen = {"server.port": port or _usual_port()}
 
-    def read() -> Config:
+    def read(_: bytes | None = None) -> Config:
         return replace(load(overrides=chosen), upstreams=demo)
 
     config = read()

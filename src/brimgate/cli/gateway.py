@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from brimgate.config.declarations import Config, Upstream
-from brimgate.config.sources import load, unknown_variables
+from brimgate.config.sources import Read, load, unknown_variables
 from brimgate.engine.tokens.families import FAMILIES, MIN_BUDGET
 from brimgate.errors import OperatorError
 from brimgate.watch.log import LEVELS, Log
 
 if TYPE_CHECKING:
     from brimgate.packs.pack import Sandbox
-
-Read = Callable[[], Config]
 
 
 def add_gateway_options(parser: argparse.ArgumentParser) -> None:
@@ -65,15 +63,15 @@ def config_path(options: argparse.Namespace) -> Path | None:
     return options.config or (Path(given) if given else None)
 
 
-def configuration(options: argparse.Namespace, more: dict[str, str] | None = None) -> Callable[[], Config]:
+def configuration(options: argparse.Namespace, more: dict[str, str] | None = None) -> Read:
     """Return a function that reads the configuration each time: the file may have changed, the command line has not."""
     if options.budget is not None and options.budget < MIN_BUDGET:
         raise OperatorError(f"--budget must be at least {MIN_BUDGET} tokens, not {options.budget}")
     path, overrides = config_path(options), _overrides(options) | (more or {})
     chosen = _chosen(options)
 
-    def read() -> Config:
-        config = load(path, overrides=overrides)
+    def read(content: bytes | None) -> Config:
+        config = load(path, overrides=overrides, content=content)
         servers = chosen(config)
         if options.pack:
             servers = {name: replace(one, pack=options.pack) for name, one in servers.items()}
@@ -201,8 +199,8 @@ def sandboxes(options: argparse.Namespace, read: Read) -> Generator[Read]:
             sandbox = start(one.pack)
             return replace(one, base_url=sandbox.base_url, env={**one.env, **sandbox.env})
 
-        def read_sandboxed() -> Config:
-            config = read()
+        def read_sandboxed(content: bytes | None) -> Config:
+            config = read(content)
             if not any(one.is_rest for one in config.upstreams.values()):
                 raise OperatorError("--sandbox: there is no REST API here; name its pack: --pack hostaway")
             return replace(config, upstreams={name: led_there(one) for name, one in config.upstreams.items()})

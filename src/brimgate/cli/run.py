@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from collections.abc import Callable
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +16,7 @@ from brimgate.cli.gateway import (
     warn_of_unknown_variables,
 )
 from brimgate.config.declarations import Config, Upstream
+from brimgate.config.sources import Read
 from brimgate.errors import OperatorError, UpstreamError
 from brimgate.platform import EarlySignals
 from brimgate.watch.log import Log
@@ -52,8 +52,8 @@ def run(options: argparse.Namespace) -> int:
         return _relay(options, read)
 
 
-def _relay(options: argparse.Namespace, read: Callable[[], Config]) -> int:
-    config = read()
+def _relay(options: argparse.Namespace, read: Read) -> int:
+    config = read(None)
     name, one = _only(config)
     log = Log(config.effective_log_level, config.log_format)
     warn_of_unknown_variables(log)

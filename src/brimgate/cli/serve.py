@@ -21,6 +21,7 @@ from brimgate.cli.gateway import (
 )
 from brimgate.cli.output import complain
 from brimgate.config.declarations import Config
+from brimgate.config.sources import Read
 from brimgate.errors import OperatorError
 from brimgate.watch.log import Log
 
@@ -54,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     listen = {"server.host": options.host, "server.port": options.port}
     given = {key: value for key, value in listen.items() if value is not None}
     with sandboxes(options, configuration(options, given)) as read:
-        config = read()
+        config = read(None)
         if not config.upstreams:
             raise OperatorError(
                 "no server to serve: brimgate serve -- COMMAND ARGS…, or --upstream URL, or --pack NAME for a REST API, "
@@ -75,7 +76,7 @@ def _announce(address: str, config: Config, api_paths: Sequence[str]) -> None:
 
 async def serve(
     config: Config,
-    read: Callable[[], Config],
+    read: Read,
     path: Path | None,
     log: Log,
     *,

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from collections.abc import Mapping as AnyMapping
 from dataclasses import replace
 from difflib import get_close_matches
@@ -15,6 +15,8 @@ from brimgate.config.reader import Place, dotted, inner_of, raise_all, read_scal
 from brimgate.config.tree import MAX_BYTES, shown
 from brimgate.errors import ConfigError, OperatorError
 
+Read = Callable[[bytes | None], Config]
+"""Reads the configuration, from the content of its file where that is known already."""
 OTHER_VARIABLES: Final = frozenset(("BRIMGATE_CONFIG", "BRIMGATE_STATE_DIR", "BRIMGATE_CURSOR_KEY"))
 _SECTIONS: Final = {"context_protection": ContextProtection, "server": Server}
 _URL: Final = re.compile(r"https?://[^\s/@?#]+(?:[/?][^\s#]*)?")
@@ -42,9 +44,16 @@ def load(
     path: Path | None = None,
     environment: AnyMapping[str, str] | None = None,
     overrides: AnyMapping[str, str] | None = None,
+    content: bytes | None = None,
 ) -> Config:
-    """Return the configuration in force. `overrides` are keys and values as given on the command line."""
-    config, origins = (Config(), {}) if path is None else _read(read_file(path), str(path))
+    """Return the configuration in force. `overrides` are keys and values as given on the command line.
+
+    `content` is what was read of the file already: read again, it might be half of what is being written.
+    """
+    if path is None:
+        config, origins = Config(), {}
+    else:
+        config, origins = _read(read_file(path) if content is None else content, str(path))
     environment = os.environ if environment is None else environment
     given = {
         key.name: (key.variable, environment[key.variable])
