@@ -27,7 +27,7 @@ BINDING = Binding("bench", "bench", "bench")
 
 
 def policy(family: str, *, highlights: bool = True) -> Policy:
-    return Policy(Estimator(family), BUDGET, BUDGET, BUDGET, BUDGET, highlights=highlights)
+    return Policy(estimator=Estimator(family), highlights=highlights).with_budget(BUDGET)
 
 
 def protection(family: str, *, highlights: bool = True) -> Protection:

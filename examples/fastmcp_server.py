@@ -5,7 +5,7 @@ from fastmcp import FastMCP
 from brimgate.fastmcp import BrimgateMiddleware, Override
 from brimgate.testing import bookings
 
-mcp = FastMCP("bookings", middleware=[BrimgateMiddleware(tools={"list_*": Override(page_size=20)})])
+mcp = FastMCP("bookings", middleware=[BrimgateMiddleware(tools={"list_*": Override(default_page_size=20)})])
 
 
 @mcp.tool

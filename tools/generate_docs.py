@@ -12,9 +12,9 @@ from pathlib import Path
 from brimgate.back.rest import declaration as api_declaration
 from brimgate.cli.main import build_parser
 from brimgate.config.declarations import Config, ContextProtection, Override, Server, Upstream
-from brimgate.config.options import Key, keys_of
 from brimgate.config.show import example, written
 from brimgate.config.sources import variables
+from brimgate.engine.options import Key, keys_of
 
 ROOT = Path(__file__).resolve().parents[1]
 HELP_COLUMNS = 98

@@ -111,7 +111,7 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
             return await call_next(context)
         if rule.hidden:
             raise NotFoundError(f"Unknown tool: {name!r}")
-        arguments = b"" if rule.rollout_percent >= 100 else to_json(context.message.arguments, fallback=str)
+        arguments = b"" if rule.rollout >= 100 else to_json(context.message.arguments, fallback=str)
         if not rule.protects(name, arguments):
             return await self._decide(context, call_next)
         try:
@@ -183,7 +183,7 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
             schema = encode(promised.output_schema) if promised and promised.output_schema else b""
         bound = partial(results.bound_result, raw, rule, schema=schema)
         bounded = await self._through(raw, tool, rule, bound)
-        if bounded is None and rule.annotate:
+        if bounded is None and rule.annotates_all:
             return rewrite.annotated(raw, rewrite.untouched_record(raw, rule))
         return bounded
 

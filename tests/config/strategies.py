@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from hypothesis import strategies as st
 
 from brimgate.config.declarations import Config, ContextProtection, Override, Server, Upstream
-from brimgate.config.options import keys_of, option_of
+from brimgate.engine.options import keys_of, option_of
 
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 names = st.one_of(

@@ -127,7 +127,7 @@ def test_keys_that_are_only_read_at_the_start_are_told_also_where_they_are_secre
     new = Config(
         log_format="json",
         upstreams={
-            "a": Upstream("x", ("--token", "xyz"), {"A": "two"}, tools={"t": Override(page_size=3)}),
+            "a": Upstream("x", ("--token", "xyz"), {"A": "two"}, tools={"t": Override(default_page_size=3)}),
             "b": Upstream("x"),
         },
     )

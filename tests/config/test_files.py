@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from brimgate.config.declarations import Config, ContextProtection, Override, Upstream
-from brimgate.config.options import keys_of
 from brimgate.config.sources import load, parse
 from brimgate.config.tree import MAX_BYTES, MAX_DEPTH, MAX_VALUES
+from brimgate.engine.options import keys_of
 from brimgate.errors import ConfigError
 from tests.config.running import BRIMGATE, environment
 from tests.config.strategies import almost_files
@@ -55,7 +55,7 @@ def test_the_names_of_the_first_document_mean_the_keys() -> None:
     text = "context_protection: {pagination_enabled: no, summarization_enabled: off, endpoint_overrides: {/x: {pageSize: 3}}}"
     protection = parse(text.encode(), "f.yaml").context_protection
     assert not protection.enable_pagination and not protection.enable_summarization
-    assert protection.endpoints == {"/x": Override(page_size=3)}
+    assert protection.endpoints == {"/x": Override(default_page_size=3)}
 
 
 EVERY_ALIAS = [
@@ -274,7 +274,7 @@ def test_a_file_without_end_is_refused_for_its_size() -> None:
 
 def test_an_alias_stands_for_a_whole_value() -> None:
     config = parse(b"tools: {a: &same {page_size: 7}, b: *same}", "f.yaml")
-    assert config.context_protection.tools == dict.fromkeys("ab", Override(page_size=7))
+    assert config.context_protection.tools == dict.fromkeys("ab", Override(default_page_size=7))
 
 
 def bomb() -> bytes:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from brimgate.config.declarations import Config, ContextProtection, Override, Server, Upstream
-from brimgate.config.options import keys_of
 from brimgate.config.rule_reader import endpoint_rules
+from brimgate.engine.options import keys_of
 from brimgate.engine.tokens.estimator import Estimator
 from brimgate.errors import ConfigError
 from brimgate.sandboxes.hostaway import sandbox
@@ -360,12 +360,14 @@ def _(folder: Path) -> None:
     """What they do to answers is in tests/rest and tests/systems/test_hostaway_rest.py."""
     config = configured(folder, BRIEF.replace("page_size: 50\n      t", "page_size: 20\n      t"))
     rules = endpoint_rules(config)
-    assert rules("/api/v1/listings").policy.page_size == 20
-    assert rules("/api/v1/listings/").policy.list_threshold == 4_000
-    assert rules("/api/v1/listings/7").policy.page_size == 50
-    assert not rules("/api/v1/analytics").policy.summarization
+    assert rules("/api/v1/listings").policy.default_page_size == 20
+    assert rules("/api/v1/listings/").policy.output_token_threshold == 4_000
+    assert rules("/api/v1/listings/7").policy.default_page_size == 50
+    assert not rules("/api/v1/analytics").policy.enable_summarization
     at_the_top = configured(folder, 'endpoints: {"*/x": {page_size: 3}, "/a/{b-c}": {page_size: 4}}')
-    sizes = [endpoint_rules(at_the_top)(path).policy.page_size for path in ("/v1/x", "/a/7", "/a/7/c")]
+    sizes = [
+        endpoint_rules(at_the_top)(path).policy.default_page_size for path in ("/v1/x", "/a/7", "/a/7/c")
+    ]
     assert sizes == [3, 4, 50]
     with pytest.raises(
         ConfigError, match=r"yaml:15: context_protection\.endpoints\./api/v1/listings\.threshold: 15000"
@@ -656,7 +658,7 @@ def test_the_configuration_of_the_brief_loads_as_it_stands_there(tmp_path: Path)
         enable_summarization=True,
         enable_pagination=True,
         endpoints={
-            "/api/v1/listings": Override(page_size=50, threshold=4_000),
-            "/api/v1/analytics": Override(summarization_enabled=False),
+            "/api/v1/listings": Override(default_page_size=50, threshold=4_000),
+            "/api/v1/analytics": Override(enable_summarization=False),
         },
     )

@@ -7,9 +7,9 @@ from typing import Any, Literal, get_args, get_origin
 import pytest
 
 from brimgate.config.declarations import Config
-from brimgate.config.options import Key
 from brimgate.config.show import written
 from brimgate.config.sources import OTHER_VARIABLES, load, unknown_variables, variables
+from brimgate.engine.options import Key
 from brimgate.errors import ConfigError
 from tests.config.running import SERVER, check, gateway
 from tests.in_process import Here

@@ -20,8 +20,11 @@ BINDING = Binding("ann", "hostaway", "list_bookings")
 
 
 def policy(budget: int = 4_000, family: str = "o200k", **changes: object) -> Policy:
-    names = ("list_threshold", "object_threshold", "mapped_object_threshold", "text_threshold")
-    chosen = dict.fromkeys(names, budget) | {"hard_cap": max(budget, 12_000), "estimator": Estimator(family)}
+    names = ("output_token_threshold", "object_threshold", "chunk_threshold")
+    chosen = dict.fromkeys(names, budget) | {
+        "hard_output_token_cap": max(budget, 12_000),
+        "estimator": Estimator(family),
+    }
     return Policy(**(chosen | changes))  # type: ignore[arg-type]
 
 

@@ -48,7 +48,7 @@ def test_text_the_table_misjudges_does_not_pass_over_the_budget(alphabet: str, f
 @pytest.mark.parametrize("form", ["auto", "columns", "lines"])
 def test_no_depth_of_nesting_breaks_anything(depth: int, form: str) -> None:
     text = '{"a":' * depth + '"' + "word ]]]] [ " * 2_000 + '"' + "}" * depth
-    held = Held(text.encode(), policy(2_000, form=form))
+    held = Held(text.encode(), policy(2_000, format=form))
     assert rebuilt(held.walk()) == original(held.data)
     answered = 0
     for arguments in (
@@ -117,7 +117,8 @@ def test_a_key_cannot_write_a_notice_of_its_own() -> None:
 
 def test_a_row_of_dashes_is_no_rule() -> None:
     held = Held(
-        json.dumps([{"a": "---", "b": "---", "n": n} for n in range(900)]).encode(), policy(500, form="table")
+        json.dumps([{"a": "---", "b": "---", "n": n} for n in range(900)]).encode(),
+        policy(500, format="table"),
     )
     assert rebuilt(held.walk()) == original(held.data)
 

@@ -116,7 +116,7 @@ def test_with_a_field_map_a_page_holds_condensed_items_that_lead_to_their_detail
     data = json.dumps(
         {"result": [b | {"description": "very long " * 900} for b in bookings(120)["result"]]}
     ).encode()
-    held = Held(data, policy(4_000, essential_fields=("id", "status", "guest.name", "price.total")))
+    held = Held(data, policy(4_000, fields=("id", "status", "guest.name", "price.total")))
     reply = held.opening()
     assert reply.record["shown"]["items"] == 50
     assert "very long" not in reply.content

@@ -73,10 +73,10 @@ def test_under_the_threshold_nothing_changes() -> None:
 
 
 def test_without_summaries_an_object_goes_whole_up_to_the_hard_cap_and_in_parts_beyond() -> None:
-    off = policy(2_000, summarization=False)
+    off = policy(2_000, enable_summarization=False)
     middle = json.dumps({f"k{n}": "some words here" for n in range(900)}).encode()
     assert Held(middle, off).first() is None
-    held = Held(DATA * 1, policy(2_000, summarization=False, hard_cap=4_000))
+    held = Held(DATA * 1, policy(2_000, enable_summarization=False, hard_output_token_cap=4_000))
     reply = held.opening()
     assert reply.record["kind"] == "page"
     assert reply.record["part"] == "members"

@@ -25,7 +25,7 @@ from tests.engine.strategies import documents
 def test_any_answer_at_any_budget_is_walked_back_exactly(
     data: bytes, budget: int, family: str, form: str
 ) -> None:
-    held = Held(data, policy(budget, family, form=form))
+    held = Held(data, policy(budget, family, format=form))
     replies = held.walk()
     assert all(held.tokens(reply) <= budget for reply in replies)
     if replies:

@@ -250,7 +250,11 @@ def test_fastmcps_own_client_takes_results_whatever_becomes_of_the_schema(mode: 
 
 
 def test_a_rule_for_some_tools_holds_for_those_alone() -> None:
-    tools = {"list_*": Override(page_size=7), "log": Override(enabled=False), "table": Override(hidden=True)}
+    tools = {
+        "list_*": Override(default_page_size=7),
+        "log": Override(enabled=False),
+        "table": Override(hidden=True),
+    }
     with one_server(tools=tools) as talk:
         assert record_of(talk.use("list_guests"))["shown"]["items"] == 7
         assert texts(talk.use("log")) == [LOG]

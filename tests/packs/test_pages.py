@@ -58,7 +58,7 @@ class Spoken:
 
     tool: str
     answer: Any
-    policy: Policy = field(default_factory=lambda: policy(2_000, compact=True))
+    policy: Policy = field(default_factory=lambda: policy(2_000, compact="always"))
     answer_format: AnswerFormat | None = None
     troubles: list[Trouble] = field(default_factory=lambda: [])
 
@@ -183,7 +183,7 @@ def test_a_small_answer_is_one_view_of_all() -> None:
 
 
 def test_words_that_fail_on_the_second_page_give_way_to_items_in_short_from_the_same_one_on() -> None:
-    spoken = Spoken("search_nodes", nodes(300), policy(2_000, form="json", compact=True))
+    spoken = Spoken("search_nodes", nodes(300), policy(2_000, format="json", compact="always"))
     spoken.words = _failing_from(spoken.say, 1)
     first, *others = spoken.pages()
     assert first.record["format"] == VIEW
@@ -206,7 +206,7 @@ def _failing_from(say: AnswerFormat, page: int) -> AnswerFormat:
 
 def test_words_that_are_gone_when_reading_goes_on_lose_no_item() -> None:
     """The gateway was restarted without the pack, say."""
-    spoken = Spoken("search_nodes", nodes(300), policy(2_000, form="json", compact=True))
+    spoken = Spoken("search_nodes", nodes(300), policy(2_000, format="json", compact="always"))
     first = spoken.opening()
     second = spoken.read(first.record["nextCursor"], None)
     assert second.record["format"] == "json"

@@ -55,7 +55,7 @@ class Talk:
     """A session whose driver waits for what it is told to wait for."""
 
     def __init__(self, **changes: Any) -> None:
-        rule = ToolRule(Policy(highlights=False, page_size=10), **changes)
+        rule = ToolRule(Policy(highlights=False, default_page_size=10), **changes)
         protection = self.protection = Protection(rule.policy, KeyRing(KEY), MemoryStore())
         self.tickets = ClaimTickets()
         self.now = NOW

@@ -69,7 +69,7 @@ def test_a_tool_that_is_not_protected_passes_whole() -> None:
 
 
 def test_a_rollout_protects_its_share_of_calls_and_each_call_always_alike() -> None:
-    talk = Conversation(ToolRule(policy(), rollout_percent=40))
+    talk = Conversation(ToolRule(policy(), rollout=40))
     reduced: dict[int, bool] = {}
     for number in [*range(200), *range(200)]:
         params = {"name": "t", "arguments": {"page": number}}
@@ -594,7 +594,7 @@ def test_a_relaxed_schema_gets_an_object_that_tells_all_within_the_budget() -> N
 
 
 def test_compact_writes_small_json_in_a_cheaper_form_and_leaves_text_alone() -> None:
-    talk = Conversation(ToolRule(policy(4_000, compact=True)))
+    talk = Conversation(ToolRule(policy(4_000, compact="always")))
     got = talk.call({"content": [text(json.dumps(ROWS[:40], indent=2))]})
     assert record_of(got)["kind"] == "complete"
     assert talk.walk(got) == jsontext.canonical(json.dumps(ROWS[:40]).encode())
@@ -602,7 +602,7 @@ def test_compact_writes_small_json_in_a_cheaper_form_and_leaves_text_alone() -> 
 
 
 def test_annotate_puts_the_budget_on_what_passes() -> None:
-    talk = Conversation(ToolRule(policy(), annotate=True))
+    talk = Conversation(ToolRule(policy(), annotate="always"))
     got = talk.call({"content": [text("hello")], "structuredContent": {"a": 1}})
     assert got["structuredContent"] == {"a": 1}
     assert record_of(got)["kind"] == "untouched" and record_of(got)["budgetRemaining"] > 1_900

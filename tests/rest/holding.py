@@ -43,7 +43,7 @@ class Held:
         shaped = first
         while True:
             assert self.policy.estimator.ceiling(shaped.body) == shaped.tokens <= shaped.budget
-            assert shaped.budget <= self.policy.hard_cap
+            assert shaped.budget <= self.policy.hard_output_token_cap
             bodies.append(json.loads(shaped.body))
             if shaped.kind in ("page", "part", "chunk", "preview"):
                 told = bodies[-1]["metadata" if shaped.kind == "chunk" else "meta"]

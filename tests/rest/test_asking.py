@@ -196,8 +196,8 @@ def _bodies(served: Served, path: str, first: Any) -> Iterator[Any]:
 
 
 def test_of_two_the_outermost_decides() -> None:
-    inner = starlette_app({"/rows": ROWS}, policy=Policy(page_size=3))
-    with serve(BrimgateMiddleware(inner, Policy(page_size=20))) as served:
+    inner = starlette_app({"/rows": ROWS}, policy=Policy(default_page_size=3))
+    with serve(BrimgateMiddleware(inner, Policy(default_page_size=20))) as served:
         first = served.ask("/rows")
         assert first.json["meta"]["pageSize"] == 20
         items = [item for page in served.follow("/rows", first) for item in page.json["items"]]

@@ -86,7 +86,7 @@ def _() -> None:
 
 @case("page_size")
 def _() -> None:
-    before, after = asked("/rows", page_size=7)
+    before, after = asked("/rows", default_page_size=7)
     assert before["meta"]["pageSize"] > 7 == after["meta"]["pageSize"]
 
 

@@ -43,7 +43,7 @@ context_protection:
         with serve(app) as served:
             first = served.ask("/short").json
             assert first["meta"]["pageSize"] == 50
-            app.rules = make_endpoint_rules(Policy(page_size=9))
+            app.rules = make_endpoint_rules(Policy(default_page_size=9))
             assert served.ask("/short").json["meta"]["pageSize"] == 9
             assert len(served.ask("/short", cursor=first["nextCursor"]).json["items"]) == 10
 
@@ -136,7 +136,7 @@ class TestMaps:
     def test_white_space_alone_is_no_reason_to_hold_anything_back(self) -> None:
         rows = [{"id": number, "tags": ["a", "b"]} for number in range(45)]
         data = json.dumps(rows, indent=40).encode()
-        with serve(starlette_app({"/rows": data}, policy=Policy(list_threshold=1_200))) as served:
+        with serve(starlette_app({"/rows": data}, policy=Policy(output_token_threshold=1_200))) as served:
             answer = served.ask("/rows")
         assert COUNT(data) > 1_200
         assert answer.json == rows

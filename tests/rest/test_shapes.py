@@ -29,8 +29,8 @@ families = st.sampled_from(["claude", "o200k", "chars4"])
 
 def policy_of(budget: int, family: str = "claude", **more: Any) -> Policy:
     return Policy(
-        Estimator(family), list_threshold=budget, object_threshold=budget, mapped_object_threshold=budget,
-        text_threshold=budget, hard_cap=budget, **more,
+        estimator=Estimator(family), output_token_threshold=budget, object_threshold=budget,
+        chunk_threshold=budget, hard_output_token_cap=budget, **more,
     )  # fmt: skip
 
 
@@ -54,7 +54,9 @@ def test_everything_is_there_part_by_part(data: bytes, budget: int, family: str)
 def test_the_first_answer_and_all_that_follows_is_bounded(
     data: bytes, budget: int, family: str, pagination: bool, summarization: bool
 ) -> None:
-    held = Held(data, policy_of(budget, family, pagination=pagination, summarization=summarization))
+    held = Held(
+        data, policy_of(budget, family, enable_pagination=pagination, enable_summarization=summarization)
+    )
     shaped = held.first()
     if shaped is None:
         assert Estimator(family).ceiling(data) <= budget

@@ -18,8 +18,8 @@ from brimgate.cli.calls.target import (
     recognised,
     remember,
 )
+from brimgate.cli.gateway import add_budget_flag, add_flags
 from brimgate.cli.output import complain, printable
-from brimgate.engine.tokens.families import FAMILIES, MIN_BUDGET
 from brimgate.errors import BadRequest
 
 if TYPE_CHECKING:
@@ -86,14 +86,8 @@ def _add_showing_options(parser: argparse.ArgumentParser) -> None:
     whole("--raw", action="store_true", help="print the result as the server sent it, whatever its size")
     whole("--json", action="store_true", help="print the whole answer as JSON, minified")
     add = group.add_argument
-    add(
-        "--budget",
-        metavar="N",
-        type=int,
-        help=f"tokens per answer, at least {MIN_BUDGET} (default: 4000, text 2000)",
-    )
-    add("--family", choices=FAMILIES, help="token family to count in (default: claude)")
-    add("--model", metavar="NAME", help="model whose family to count in, such as gpt-5 or claude-sonnet-5")
+    add_budget_flag(group)
+    add_flags(group, "model", "token_family")
     add(
         "--pack",
         metavar="NAME",
@@ -241,8 +235,8 @@ def _policy(tool: str, target: Target, options: argparse.Namespace, pack: "Pack 
     from brimgate.config.rule_reader import make_rules
 
     protection = target.config.context_protection
-    if options.model or options.family:
-        protection = replace(protection, model=options.model or "", token_family=options.family)
+    if options.model or options.token_family:
+        protection = replace(protection, model=options.model or "", token_family=options.token_family)
     one = replace(target.upstream, pack=pack.name if pack else "")
     config = replace(target.config, upstreams={target.name: one}, context_protection=protection)
     rule = make_rules(config, target.name, options.budget).of(tool)

@@ -3,6 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
+from brimgate.cli.gateway import add_budget_flag, add_flags
 from brimgate.cli.output import READ_COMMAND
 from brimgate.engine.cursor import Binding
 from brimgate.engine.forms import AUTO, FORMS
@@ -10,7 +11,7 @@ from brimgate.engine.policy import Policy
 from brimgate.engine.query import Query, parse_query
 from brimgate.engine.replies.reply import allowance
 from brimgate.engine.tokens.estimator import Estimator, family_of
-from brimgate.engine.tokens.families import FAMILIES, MIN_BUDGET
+from brimgate.engine.tokens.families import MIN_BUDGET
 from brimgate.errors import BadRequest
 from brimgate.hold.protection import DEFAULT_TTL_SECONDS, Protection, ring_beside
 from brimgate.hold.stores.file import FileStore
@@ -32,16 +33,8 @@ def call_binding(pack: "Pack | None", tool: str) -> Binding:
 
 def add_budget_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("budget")
-    group.add_argument(
-        "--budget",
-        type=int,
-        metavar="N",
-        help=f"tokens per reply, at least {MIN_BUDGET} (default: 4000, text 2000)",
-    )
-    group.add_argument("--family", choices=FAMILIES, help="token family to count in (default: claude)")
-    group.add_argument(
-        "--model", metavar="NAME", help="model whose family to count in, such as gpt-5 or claude-sonnet-5"
-    )
+    add_budget_flag(group)
+    add_flags(group, "model", "token_family")
     group.add_argument(
         "--multiplier", type=float, default=1.0, metavar="X", help="correct every token count by this factor"
     )
@@ -65,7 +58,7 @@ def add_view_options(parser: argparse.ArgumentParser) -> None:
 
 
 def make_policy(options: argparse.Namespace) -> Policy:
-    family = options.family or (family_of(options.model) if options.model else "claude")
+    family = options.token_family or (family_of(options.model) if options.model else "claude")
     try:
         if not 0 < options.multiplier <= MAX_MULTIPLIER:
             raise BadRequest(f"--multiplier must be a positive number up to {MAX_MULTIPLIER}")

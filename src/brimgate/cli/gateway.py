@@ -9,14 +9,39 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from brimgate.config.declarations import Config, Upstream
-from brimgate.config.sources import Read, load, unknown_variables
-from brimgate.engine.tokens.families import FAMILIES, MIN_BUDGET
+from brimgate.config.declarations import Config, Override, Upstream
+from brimgate.config.sources import Read, load, unknown_variables, variables
+from brimgate.engine.options import choices_of, option_named
+from brimgate.engine.policy import Policy
+from brimgate.engine.tokens.families import MIN_BUDGET
 from brimgate.errors import OperatorError
-from brimgate.watch.log import LEVELS, Log
+from brimgate.watch.log import Log
 
 if TYPE_CHECKING:
     from brimgate.packs.pack import Sandbox
+
+Arguments = argparse.ArgumentParser | argparse._ArgumentGroup  # pyright: ignore[reportPrivateUsage]  # it has no other name
+
+
+def add_flags(parser: Arguments, *names: str) -> None:
+    """Add the flags of these options, as they are declared."""
+    for key in variables():
+        if key.path[-1] in names:
+            parser.add_argument(
+                key.option.flag,
+                dest=key.path[-1],
+                metavar=key.option.metavar or None,
+                choices=choices_of(key.type) or None,
+                help=key.option.doc.replace("`", ""),
+            )
+
+
+def add_budget_flag(parser: Arguments) -> None:
+    usual = Policy()
+    known = f"at least {MIN_BUDGET} (default: {usual.output_token_threshold}, text {usual.chunk_threshold})"
+    parser.add_argument(
+        "--budget", metavar="N", type=int, help=f"{option_named(Override, 'threshold').doc}, {known}"
+    )
 
 
 def add_gateway_options(parser: argparse.ArgumentParser) -> None:
@@ -38,14 +63,8 @@ def add_gateway_options(parser: argparse.ArgumentParser) -> None:
         help="transport for a URL (default: sse if it ends in /sse)",
     )
     add("--pack", metavar="NAME", help="pack (plugin) for the server's system; `brimgate packs` lists them")
-    add(
-        "--budget",
-        metavar="N",
-        type=int,
-        help=f"tokens per answer, at least {MIN_BUDGET} (default: 4000, text 2000)",
-    )
-    add("--model", metavar="NAME", help="model to count tokens for, such as gpt-5 or claude-sonnet-5")
-    add("--family", choices=FAMILIES, help="token family to count in (default: claude)")
+    add_budget_flag(parser)
+    add_flags(parser, "model", "token_family")
     add(
         "--set",
         metavar="KEY=VALUE",
@@ -53,8 +72,7 @@ def add_gateway_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="set any other option, such as default_page_size=20",
     )
-    add("--log-level", choices=tuple(LEVELS), help="log level on stderr (default: info)")
-    add("--log-format", choices=("text", "json"), help="log format: text for people, JSON for programs")
+    add_flags(parser, "log_level", "log_format")
     add("command", nargs=argparse.REMAINDER, metavar="-- COMMAND ARGS…", help="the server to start")
 
 
@@ -102,13 +120,8 @@ def _overrides(options: argparse.Namespace) -> dict[str, str]:
         if not equals:
             raise OperatorError(f"--set {text}: must be KEY=VALUE")
         given[key.strip()] = value
-    named = {
-        "model": options.model,
-        "token_family": options.family,
-        "log_level": options.log_level,
-        "log_format": options.log_format,
-    }
-    return given | {key: value for key, value in named.items() if value is not None}
+    named = {key.path[-1]: getattr(options, key.path[-1], None) for key in variables() if key.option.flag}
+    return given | {name: value for name, value in named.items() if value is not None}
 
 
 def _chosen(options: argparse.Namespace) -> Callable[[Config], dict[str, Upstream]]:

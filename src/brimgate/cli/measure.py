@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 from brimgate.cli import Commands
 from brimgate.cli.calls.conversation import converse
 from brimgate.cli.calls.target import add_calling_options, choose, find, pack_of
+from brimgate.cli.gateway import add_flags
 from brimgate.cli.output import ProgressBar, complain, printable, write_text
-from brimgate.engine.tokens.families import FAMILIES
 from brimgate.errors import BadRequest, InputError
 
 if TYPE_CHECKING:
@@ -61,8 +61,7 @@ def add_parser(commands: Commands) -> None:
     add("--runs", metavar="N", type=int, default=_RUNS, help=f"times per operation (default: {_RUNS})")
     add("--format", choices=("table", "json", "svg"), default="table", help="output format (default: table)")
     add("--output", metavar="FILE", type=Path, help="write there instead of to standard output")
-    add("--family", choices=FAMILIES, help="token family to count in (default: claude)")
-    add("--model", metavar="NAME", help="model whose family to count in, such as gpt-5 or claude-sonnet-5")
+    add_flags(parser, "model", "token_family")
     add("--force", action="store_true", help="also call tools that change something")
     add_calling_options(parser)
     parser.set_defaults(run=run)
@@ -186,7 +185,7 @@ def _conclude(pack: "Pack", answered: Sequence["_Answered"], options: argparse.N
     from brimgate.cli.savings import Summary
     from brimgate.engine.tokens.estimator import Estimator, family_of
 
-    family = options.family or (family_of(options.model) if options.model else "claude")
+    family = options.token_family or (family_of(options.model) if options.model else "claude")
     estimator = Estimator(family)
     runs: dict[str, list[Measurement]] = {}
     answered = _without_failures(pack, answered)

@@ -81,4 +81,4 @@ def _with_sections(policy: "Policy", pack: "Pack", tool: str) -> "Policy":
 
     config = Config(upstreams={pack.name: Upstream(pack=pack.name)})
     known = make_rules(config, pack.name).of(tool).policy
-    return replace(policy, sections=known.sections, essential_fields=known.essential_fields)
+    return replace(policy, sections=known.sections, fields=known.fields)

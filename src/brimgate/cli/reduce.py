@@ -55,10 +55,10 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    policy = replace(make_policy(options), highlights=options.highlights == "on", form=options.form or AUTO)
+    policy = replace(make_policy(options), highlights=options.highlights == "on", format=options.form or AUTO)
     request = make_request(options, policy)
     if request.limit:
-        policy = replace(policy, page_size=request.limit)
+        policy = replace(policy, default_page_size=request.limit)
     data = read_input(options.file or "''")
     if options.form and options.form != AUTO:
         _check_form(data, options.form)

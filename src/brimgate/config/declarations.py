@@ -3,38 +3,34 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from brimgate.config.options import option
-from brimgate.engine.tokens.families import MIN_BUDGET
-
-Switch = Literal["always", "never"]
-Form = Literal["auto", "json", "columns", "table", "lines", "bare", "toon"]
-Family = Literal["claude", "claude-3", "o200k", "cl100k", "llama3", "chars4"]
+from brimgate.engine.options import option, overriding
+from brimgate.engine.policy import (
+    Annotate,
+    AnswerOptions,
+    CallOptions,
+    Form,
+    OutputSchema,
+    Switch,
+)
+from brimgate.engine.tokens.families import MIN_BUDGET, Family
 
 
 @dataclass(frozen=True)
 class Override:
     """Options for some tools or endpoints only. A key that is not given has the value set for all."""
 
-    enabled: bool | None = option(
-        None, "protect answers; `false` switches the protection off (one-line rollback)"
-    )
+    enabled: bool | None = overriding(CallOptions, "enabled")
     threshold: int | None = option(
         None,
         "token budget of an answer, whatever its shape",
         minimum=MIN_BUDGET,
         aliases=("output_token_threshold",),
     )
-    page_size: int | None = option(
-        None, "items per page", minimum=1, aliases=("pageSize", "default_page_size")
-    )
-    chunk_size: int | None = option(None, "lines per chunk of text", minimum=1, aliases=("chunkSize",))
-    pagination_enabled: bool | None = option(
-        None, "paginate lists and chunk long texts", aliases=("enable_pagination",)
-    )
-    summarization_enabled: bool | None = option(
-        None, "summarize large objects as a preview", aliases=("enable_summarization",)
-    )
-    highlights: bool | None = option(None, "show highlights: items and lines that stand out")
+    default_page_size: int | None = overriding(AnswerOptions, "default_page_size")
+    chunk_size: int | None = overriding(AnswerOptions, "chunk_size")
+    enable_pagination: bool | None = overriding(AnswerOptions, "enable_pagination")
+    enable_summarization: bool | None = overriding(AnswerOptions, "enable_summarization")
+    highlights: bool | None = overriding(AnswerOptions, "highlights")
     fields: tuple[str, ...] | None = option(
         None,
         "fields of an item to show first on a page; the rest is one call away",
@@ -45,27 +41,15 @@ class Override:
         "named groups of fields, which `brimgate_read(fields=…)` accepts",
         example="{guest: [guestName, guestEmail], money: [price, currency]}",
     )
-    keywords: tuple[str, ...] | None = option(
-        None, "keep sentences with these words first when a text is shortened"
-    )
-    format: Form | None = option(None, "output format for JSON")
-    compact: Switch | None = option(
-        None, "`always`: rewrite small answers too if a lossless format is cheaper"
-    )
-    strip_vectors: bool | None = option(None, "show the length of an embedding vector instead of its numbers")
-    strip_empty: bool | None = option(None, "leave out fields that are null or empty")
-    strip_fields: tuple[str, ...] | None = option(
-        None,
-        "fields to replace by their size; `*` matches anything",
-        example='[_links, "debug_*"]',
-    )
-    output_schema: Literal["drop", "relax", "keep"] | None = option(
-        None, "how to handle the output schema of the tool"
-    )
-    annotate: Literal["always", "reduced"] | None = option(
-        None, "which answers carry budget metadata in `_meta`"
-    )
-    rollout: int | None = option(None, "percentage of calls to protect", minimum=0, maximum=100)
+    keywords: tuple[str, ...] | None = overriding(AnswerOptions, "keywords")
+    format: Form | None = overriding(AnswerOptions, "format")
+    compact: Switch | None = overriding(AnswerOptions, "compact")
+    strip_vectors: bool | None = overriding(AnswerOptions, "strip_vectors")
+    strip_empty: bool | None = overriding(AnswerOptions, "strip_empty")
+    strip_fields: tuple[str, ...] | None = overriding(AnswerOptions, "strip_fields")
+    output_schema: OutputSchema | None = overriding(CallOptions, "output_schema")
+    annotate: Annotate | None = overriding(CallOptions, "annotate")
+    rollout: int | None = overriding(CallOptions, "rollout")
     hidden: bool | None = option(
         None, "hide the tool from the list and refuse calls to it; on a REST path, answer 404"
     )
@@ -74,57 +58,18 @@ class Override:
     )
 
 
-@dataclass(frozen=True)
-class ContextProtection:
+@dataclass(frozen=True, kw_only=True)
+class ContextProtection(AnswerOptions, CallOptions):
     """How answers are kept within their budget."""
 
-    enabled: bool = option(True, "protect answers; `false` passes everything through unchanged")
-    output_token_threshold: int = option(
-        4_000, "token budget of a list or object", minimum=MIN_BUDGET, aliases=("tokenBudgetThreshold",)
+    model: str = option(
+        "", "model to count tokens for, such as gpt-5 or claude-sonnet-5", flag="--model", metavar="NAME"
     )
-    object_threshold: int = option(
-        2_000, "token budget of a single object that has a field map (`fields`)", minimum=MIN_BUDGET
+    token_family: Family | None = option(
+        None, "token family to count in, if `model` does not decide it", flag="--family"
     )
-    chunk_threshold: int = option(2_000, "token budget of a text", minimum=MIN_BUDGET)
-    hard_output_token_cap: int = option(
-        12_000, "hard limit in tokens: nothing that is sent exceeds it", minimum=MIN_BUDGET
-    )
-    default_page_size: int = option(50, "items per page", minimum=1, aliases=("defaultPageSize",))
-    max_page_size: int = option(
-        200, "most items per page that a caller may ask for", minimum=1, aliases=("maxPageSize",)
-    )
-    chunk_size: int = option(200, "lines per chunk of text", minimum=1, aliases=("chunkSize",))
-    enable_pagination: bool = option(
-        True,
-        "paginate lists and chunk long texts; without it only the hard cap applies",
-        aliases=("pagination_enabled",),
-    )
-    enable_summarization: bool = option(
-        True,
-        "summarize large objects as a preview; without it they come part by part",
-        aliases=("summarization_enabled",),
-    )
-    highlights: bool = option(True, "show highlights: items and lines that stand out")
-    highlight_share: float = option(0.3, "largest share of the budget for highlights", minimum=0, maximum=0.9)
-    format: Form = option("auto", "output format for JSON; `auto` picks the cheapest lossless one")
-    compact: Switch = option("never", "`always`: rewrite small answers too if a lossless format is cheaper")
-    strip_vectors: bool | None = option(
-        None, "show the length of an embedding vector instead of its numbers (default: in production mode)"
-    )
-    strip_empty: bool = option(False, "leave out fields that are null or empty")
-    strip_fields: tuple[str, ...] = option((), "fields to replace by their size; `*` matches anything")
-    keywords: tuple[str, ...] = option((), "keep sentences with these words first when a text is shortened")
-    model: str = option("", "model to count tokens for, such as gpt-5 or claude-sonnet-5")
-    token_family: Family | None = option(None, "token family to count in, if `model` does not decide it")
     token_multiplier: float = option(1.0, "factor to apply to every token count", minimum=0.05, maximum=20)
     cursor_ttl_seconds: int = option(600, "seconds a cursor stays valid", minimum=60, maximum=86_400)
-    output_schema: Literal["drop", "relax", "keep"] = option(
-        "drop", "how to handle output schemas: a reduced answer has no structured data that could match them"
-    )
-    annotate: Literal["always", "reduced"] = option(
-        "reduced", "which answers carry budget metadata in `_meta`"
-    )
-    rollout: int = option(100, "percentage of calls to protect", minimum=0, maximum=100)
     tools: dict[str, Override] = option(
         {}, "rules by tool name; `*` matches anything; if several match, the last one wins"
     )
@@ -211,9 +156,11 @@ class Config:
     mode: Literal["production", "development"] = option(
         "production", "`development` strips nothing and logs at debug level unless told otherwise"
     )
-    log_level: Literal["debug", "info", "warning", "error"] | None = option(None, "log level (default: info)")
+    log_level: Literal["debug", "info", "warning", "error"] | None = option(
+        None, "log level (default: info)", flag="--log-level"
+    )
     log_format: Literal["text", "json"] = option(
-        "text", "log format: text for people, JSON for programs", reloadable=False
+        "text", "log format: text for people, JSON for programs", reloadable=False, flag="--log-format"
     )
     read_tool: str = option(
         "brimgate_read", "name of the added tool that reads on from a cursor", reloadable=False

@@ -1,15 +1,14 @@
 """Read a configuration file: every key by its declaration, every mistake with its key and line."""
 
 import re
-import types
 from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from difflib import get_close_matches
-from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 from brimgate.config.declarations import Config, Override
-from brimgate.config.options import Option, element_of, option_of
 from brimgate.config.tree import YamlMapping, YamlScalar, YamlSequence, YamlValue, read_document, shown
+from brimgate.engine.options import Option, element_of, inner_of, option_of
 from brimgate.errors import ConfigError
 
 _MAX_NAMED: Final = 8
@@ -25,13 +24,6 @@ _MAX_HINTS: Final = 8
 _AT_THE_TOP: Final = ("tools", "endpoints")
 _WRONG: Final = object()
 _NO_VALUE: Final = "has no value; write it in quotes if the word itself is meant"
-
-
-def inner_of(kind: Any) -> Any:
-    """Return X of `X | None`."""
-    if get_origin(kind) in (Union, types.UnionType):
-        return next(one for one in get_args(kind) if one is not type(None))
-    return kind
 
 
 def read_scalar(kind: Any, text: str, about: Option) -> tuple[Any, str]:

@@ -1,19 +1,27 @@
 """Derive the rules of each tool and endpoint from a configuration."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import TypeVar
+from typing import Any, Final
 
 from brimgate.config.declarations import Config, Override, Upstream
 from brimgate.config.reader import Place
-from brimgate.engine.policy import AnswerFormats, PathPattern, Policy, Rules, ToolRule
+from brimgate.engine.policy import (
+    THRESHOLDS,
+    AnswerFormats,
+    AnswerOptions,
+    CallOptions,
+    PathPattern,
+    Policy,
+    Rules,
+    ToolRule,
+)
 from brimgate.engine.tokens.estimator import Estimator, family_of
 from brimgate.engine.tokens.families import DEFAULT_FAMILY
 from brimgate.errors import OperatorError
 
-_T = TypeVar("_T")
 Resolve = Callable[[str], ToolRule]
 
 
@@ -35,7 +43,7 @@ def make_rules(config: Config, upstream: str = "", budget: int | None = None) ->
         pack = load_pack(one.pack)
         # First, so that the file overrides the pack.
         patterns, formats = (
-            [*rules_of(pack, general.policy.hard_cap).items(), *patterns],
+            [*rules_of(pack, general.policy.hard_output_token_cap).items(), *patterns],
             partial(answer_formats_of, pack),
         )
 
@@ -61,7 +69,7 @@ def contradictions(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
     if protection.default_page_size > protection.max_page_size:
         what = f"{protection.default_page_size} is more than max_page_size ({protection.max_page_size})"
         yield ((*home, "default_page_size"), most), what
-    for name in ("output_token_threshold", "object_threshold", "chunk_threshold"):
+    for name in THRESHOLDS:
         if getattr(protection, name) > protection.hard_output_token_cap:
             what = f"{getattr(protection, name)} is more than hard_output_token_cap ({protection.hard_output_token_cap})"
             yield ((*home, name), cap), what
@@ -72,9 +80,9 @@ def contradictions(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
         if form == "toon" and (missing := _missing_package(form)):
             yield ((*place, "format"),), missing
     for place, override in _overrides(config):
-        if override.page_size is not None and override.page_size > protection.max_page_size:
-            what = f"{override.page_size} is more than max_page_size ({protection.max_page_size})"
-            yield ((*place, "page_size"), most), what
+        if (size := override.default_page_size) is not None and size > protection.max_page_size:
+            what = f"{size} is more than max_page_size ({protection.max_page_size})"
+            yield ((*place, "default_page_size"), most), what
         if override.threshold is not None and override.threshold > protection.hard_output_token_cap:
             what = f"{override.threshold} is more than hard_output_token_cap ({protection.hard_output_token_cap})"
             yield ((*place, "threshold"), cap), what
@@ -99,78 +107,39 @@ def _overrides(config: Config) -> Iterator[tuple[Place, Override]]:
 def general_rule(config: Config, budget: int | None) -> ToolRule:
     protection = config.context_protection
     family = protection.token_family or (family_of(protection.model) if protection.model else DEFAULT_FAMILY)
-    strip = config.mode == "production" if protection.strip_vectors is None else protection.strip_vectors
-    policy = Policy(
-        estimator=Estimator(family, protection.token_multiplier),
-        list_threshold=protection.output_token_threshold,
-        object_threshold=protection.output_token_threshold,
-        mapped_object_threshold=protection.object_threshold,
-        text_threshold=protection.chunk_threshold,
-        hard_cap=protection.hard_output_token_cap,
-        page_size=protection.default_page_size,
-        max_page_size=protection.max_page_size,
-        chunk_lines=protection.chunk_size,
-        pagination=protection.enable_pagination,
-        summarization=protection.enable_summarization,
-        highlights=protection.highlights,
-        highlight_share=protection.highlight_share,
-        form=protection.format,
-        strip_vectors=strip,
-        strip_empty=protection.strip_empty,
-        strip_fields=protection.strip_fields,
-        keywords=protection.keywords,
-        compact=protection.compact == "always",
-        read_tool=config.read_tool,
-    )
+    chosen = _options(protection, AnswerOptions)
+    if protection.strip_vectors is None:
+        chosen["strip_vectors"] = config.mode == "production"
+    estimator = Estimator(family, protection.token_multiplier)
+    policy = Policy(estimator=estimator, read_tool=config.read_tool, **chosen)
     if budget is not None:
         policy = policy.with_budget(budget)
-    return ToolRule(
-        policy,
-        enabled=protection.enabled,
-        rollout_percent=protection.rollout,
-        output_schema=protection.output_schema,
-        annotate=protection.annotate == "always",
-    )
+    return ToolRule(policy, **_options(protection, CallOptions))
+
+
+def _options(given: object, declaration: type) -> dict[str, Any]:
+    """Return the values of the options that a declaration has."""
+    return {one.name: getattr(given, one.name) for one in fields(declaration)}
 
 
 def overridden(rule: ToolRule, override: Override) -> ToolRule:
     policy = rule.policy
     if override.threshold is not None:
-        if override.threshold > policy.hard_cap:
+        if override.threshold > policy.hard_output_token_cap:
             raise ValueError(
-                f"threshold {override.threshold} is more than hard_output_token_cap ({policy.hard_cap})"
+                f"threshold {override.threshold} is more than hard_output_token_cap ({policy.hard_output_token_cap})"
             )
         policy = policy.with_budget(override.threshold)
-    policy = replace(
-        policy,
-        page_size=_or(override.page_size, policy.page_size),
-        chunk_lines=_or(override.chunk_size, policy.chunk_lines),
-        pagination=_or(override.pagination_enabled, policy.pagination),
-        summarization=_or(override.summarization_enabled, policy.summarization),
-        highlights=_or(override.highlights, policy.highlights),
-        essential_fields=_or(override.fields, policy.essential_fields),
-        keywords=_or(override.keywords, policy.keywords),
-        form=_or(override.format, policy.form),
-        compact=policy.compact if override.compact is None else override.compact == "always",
-        strip_vectors=_or(override.strip_vectors, policy.strip_vectors),
-        sections=tuple(override.sections.items()) or policy.sections,
-        strip_empty=_or(override.strip_empty, policy.strip_empty),
-        strip_fields=_or(override.strip_fields, policy.strip_fields),
-    )
-    return replace(
-        rule,
-        policy=policy,
-        enabled=_or(override.enabled, rule.enabled),
-        rollout_percent=_or(override.rollout, rule.rollout_percent),
-        output_schema=_or(override.output_schema, rule.output_schema),
-        annotate=rule.annotate if override.annotate is None else override.annotate == "always",
-        hidden=_or(override.hidden, rule.hidden),
-        max_description_chars=_or(override.max_description_chars, rule.max_description_chars),
-    )
+    given = {name: value for name, value in _options(override, Override).items() if value is not None}
+    # The names agree: what a policy has is the policy's, the rest the rule's.
+    of_policy = {name: value for name, value in given.items() if name in _OF_POLICY}
+    of_rule = {name: value for name, value in given.items() if name in _OF_RULE}
+    of_policy["sections"] = tuple(override.sections.items()) or policy.sections
+    return replace(rule, policy=replace(policy, **of_policy), **of_rule)
 
 
-def _or(given: _T | None, otherwise: _T) -> _T:
-    return otherwise if given is None else given
+_OF_POLICY: Final = frozenset(one.name for one in fields(Policy))
+_OF_RULE: Final = frozenset(one.name for one in fields(ToolRule))
 
 
 def endpoint_rules(config: Config, packs: Iterable[str] = (), budget: int | None = None) -> Resolve:
@@ -180,7 +149,7 @@ def endpoint_rules(config: Config, packs: Iterable[str] = (), budget: int | None
     """
     general = general_rule(config, budget)
     patterns = [
-        *_rules_of_packs(packs, general.policy.hard_cap),
+        *_rules_of_packs(packs, general.policy.hard_output_token_cap),
         *config.context_protection.endpoints.items(),
     ]
     return rules_by_path(general, patterns)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Final
 
 from brimgate.config.declarations import Config, Override, Upstream
-from brimgate.config.options import Key, keys_of, option_of
+from brimgate.engine.options import Key, keys_of, option_of
 
 _NO_VALUE: Final = "(not set)"
 _NULLS: Final = ("null", "Null", "NULL")

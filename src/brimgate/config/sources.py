@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from brimgate.config.declarations import Config, ContextProtection, Server, Upstream
-from brimgate.config.options import PREFIX, Key, keys_of
-from brimgate.config.reader import Place, dotted, inner_of, raise_all, read_scalar
+from brimgate.config.reader import Place, dotted, raise_all, read_scalar
 from brimgate.config.tree import MAX_BYTES, shown
+from brimgate.engine.options import PREFIX, Key, inner_of, keys_of
 from brimgate.errors import ConfigError, OperatorError
 
 Read = Callable[[bytes | None], Config]

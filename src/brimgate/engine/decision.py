@@ -76,7 +76,7 @@ def decide(source: Document, policy: Policy) -> Plan:
     budget = budget_for(source, policy)
     tokens = measure(source, budget, policy)
     if tokens <= budget:
-        return (_compact(source, budget, policy) if policy.compact else None) or Pass(tokens)
+        return (_compact(source, budget, policy) if policy.is_compact else None) or Pass(tokens)
     if source.is_json and tokens <= budget * BEST_SAVING:
         rendered = _rendered(source, policy)
         if (cost := policy.estimator.ceiling(rendered.text)) <= budget - NOTICE_ALLOWANCE:
@@ -98,7 +98,7 @@ def _rendered(source: Document, policy: Policy) -> "Rendered":
     # Import the forms only here, where one is written: an answer from a pack's formatter needs none.
     from brimgate.engine.forms import render
 
-    return render(jsontext.canonical(source.data), policy.form, policy.estimator)
+    return render(jsontext.canonical(source.data), policy.format, policy.estimator)
 
 
 def is_worth(cost: int, whole: int) -> bool:
@@ -109,9 +109,9 @@ def is_worth(cost: int, whole: int) -> bool:
 def budget_for(source: Document, policy: Policy) -> int:
     """Return the budget for the shape of the focus. Without paging or summaries only the hard cap applies."""
     head = source.head(source.focus.node) if source.is_json else b'"'
-    if not (policy.summarization if head == b"{" else policy.pagination):
-        return policy.hard_cap
-    return {b"[": policy.list_threshold, b'"': policy.text_threshold}.get(head, policy.object_budget)
+    if not (policy.enable_summarization if head == b"{" else policy.enable_pagination):
+        return policy.hard_output_token_cap
+    return {b"[": policy.output_token_threshold, b'"': policy.chunk_threshold}.get(head, policy.object_budget)
 
 
 def decide_oversized(source: Document, policy: Policy) -> Reduction:
@@ -127,7 +127,9 @@ def decide_oversized(source: Document, policy: Policy) -> Reduction:
     if head == b'"' and light:
         return Chunk(focus, budget)
     return (
-        Preview(focus if light else Focus(source.root, ""), budget) if policy.summarization else Walk(budget)
+        Preview(focus if light else Focus(source.root, ""), budget)
+        if policy.enable_summarization
+        else Walk(budget)
     )
 
 
@@ -146,7 +148,9 @@ def measure(source: Document, budget: int, policy: Policy) -> int:
     if tokens > _CLEARLY_OVER * budget and len(source.data.translate(None, _ASCII)) * 5 < tokens:
         return tokens
     # A text that we take to be under the budget can cost up to twice as much; that must not exceed the cap.
-    if 2 * budget <= policy.hard_cap and _is_surely_under(source.data, tokens, budget, estimator):
+    if 2 * budget <= policy.hard_output_token_cap and _is_surely_under(
+        source.data, tokens, budget, estimator
+    ):
         return tokens
     return estimator.ceiling(source.data)
 

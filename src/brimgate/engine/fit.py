@@ -161,7 +161,7 @@ def fit_units(
                 picked[at] = pick(at)
         units = [picked[at] for at in range(start, start + count)]
         raw = b"[" + b",".join(units) + b"]" if is_list else units[0]
-        return render(jsontext.canonical(raw), policy.form, policy.estimator)
+        return render(jsontext.canonical(raw), policy.format, policy.estimator)
 
     picked[start] = pick(start)
     each = len(picked[start])

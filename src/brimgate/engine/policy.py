@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from brimgate.engine.options import option
 from brimgate.engine.tokens.estimator import Estimator
 from brimgate.engine.tokens.families import MIN_BUDGET
 
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from brimgate.engine.replies.formatted import AnswerFormat
 
 OutputSchema = Literal["drop", "relax", "keep"]
+Annotate = Literal["always", "reduced"]
+Switch = Literal["always", "never"]
+Form = Literal["auto", "json", "columns", "table", "lines", "bare", "toon"]
+THRESHOLDS: Final = ("output_token_threshold", "object_threshold", "chunk_threshold")
 AnswerFormats = Callable[[bytes, Callable[[dict[str, Any]], None]], "AnswerFormat"]
 """Returns the format of the answer to a call.
 
@@ -23,53 +28,103 @@ _MAX_REMEMBERED: Final = 4_096
 _WILD: Final = re.compile(r"\*|\{([^{}/]*)\}")
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+@dataclass(frozen=True, kw_only=True)
+class CallOptions:
+    """Options that decide whether and how a call is protected at all."""
+
+    enabled: bool = option(
+        True, "protect answers; `false` passes everything through unchanged (one-line rollback)"
+    )
+    rollout: int = option(100, "percentage of calls to protect", minimum=0, maximum=100)
+    output_schema: OutputSchema = option(
+        "drop", "how to handle output schemas: a reduced answer has no structured data that could match them"
+    )
+    annotate: Annotate = option("reduced", "which answers carry budget metadata in `_meta`")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerOptions:
+    """Options that decide how an answer is kept within its budget."""
+
+    output_token_threshold: int = option(
+        4_000, "token budget of a list or object", minimum=MIN_BUDGET, aliases=("tokenBudgetThreshold",)
+    )
+    object_threshold: int = option(
+        2_000, "token budget of a single object that has a field map (`fields`)", minimum=MIN_BUDGET
+    )
+    chunk_threshold: int = option(2_000, "token budget of a text", minimum=MIN_BUDGET)
+    hard_output_token_cap: int = option(
+        12_000, "hard limit in tokens: nothing that is sent exceeds it", minimum=MIN_BUDGET
+    )
+    default_page_size: int = option(
+        50, "items per page", minimum=1, aliases=("defaultPageSize", "page_size", "pageSize")
+    )
+    max_page_size: int = option(
+        200, "most items per page that a caller may ask for", minimum=1, aliases=("maxPageSize",)
+    )
+    chunk_size: int = option(200, "lines per chunk of text", minimum=1, aliases=("chunkSize",))
+    enable_pagination: bool = option(
+        True,
+        "paginate lists and chunk long texts; without it only the hard cap applies",
+        aliases=("pagination_enabled",),
+    )
+    enable_summarization: bool = option(
+        True,
+        "summarize large objects as a preview; without it they come part by part",
+        aliases=("summarization_enabled",),
+    )
+    highlights: bool = option(True, "show highlights: items and lines that stand out")
+    highlight_share: float = option(0.3, "largest share of the budget for highlights", minimum=0, maximum=0.9)
+    format: Form = option("auto", "output format for JSON; `auto` picks the cheapest lossless one")
+    compact: Switch = option("never", "`always`: rewrite small answers too if a lossless format is cheaper")
+    strip_vectors: bool | None = option(
+        None, "show the length of an embedding vector instead of its numbers (default: in production mode)"
+    )
+    strip_empty: bool = option(False, "leave out fields that are null or empty")
+    strip_fields: tuple[str, ...] = option(
+        (), "fields to replace by their size; `*` matches anything", example='[_links, "debug_*"]'
+    )
+    keywords: tuple[str, ...] = option((), "keep sentences with these words first when a text is shortened")
+
+
+@dataclass(frozen=True)
+class Policy(AnswerOptions):
+    """What holds for one answer: its options, and what only a tool, a pack or a path can add to them."""
+
     estimator: Estimator = field(default_factory=Estimator)
-    list_threshold: int = 4_000
-    object_threshold: int = 4_000
-    mapped_object_threshold: int = 2_000
-    """For objects that have a field map (`essential_fields`)."""
-    text_threshold: int = 2_000
-    hard_cap: int = 12_000
-    page_size: int = 50
-    max_page_size: int = 200
-    chunk_lines: int = 200
-    pagination: bool = True
-    summarization: bool = True
-    highlights: bool = True
-    highlight_share: float = 0.3
-    """The largest share of the budget for highlights: items or lines that differ from the rest."""
-    form: str = "auto"
-    strip_vectors: bool = True
-    """Replace an embedding vector by its length."""
-    strip_empty: bool = False
-    """Leave out members of items that are null or empty."""
-    strip_fields: tuple[str, ...] = ()
-    """Names of members (`*` stands for anything) that an item shows only by size."""
-    essential_fields: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+    """The field map: fields of an item or object to show first."""
     sections: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Names that each stand for several fields in a query."""
-    compact: bool = False
-    """Also rewrite answers that fit, in a cheaper lossless form, when that saves at least 15 %."""
     read_tool: str = "brimgate_read"
     """The name of the tool that notices point to."""
-    keywords: tuple[str, ...] = ()
-    """Sentences with one of these words are kept first when a long text is cut."""
 
     def __post_init__(self) -> None:
-        for name in ("list_threshold", "object_threshold", "mapped_object_threshold", "text_threshold"):
+        if self.strip_vectors is None:
+            object.__setattr__(self, "strip_vectors", True)
+        for name in THRESHOLDS:
             value: int = getattr(self, name)
             if value < MIN_BUDGET:
                 raise ValueError(f"{name} must be at least {MIN_BUDGET} tokens, not {value}")
-            if value > self.hard_cap:
-                object.__setattr__(self, name, self.hard_cap)
-        if not 1 <= self.page_size <= self.max_page_size:
-            raise ValueError(f"page_size must be from 1 to {self.max_page_size}, not {self.page_size}")
+            if value > self.hard_output_token_cap:
+                object.__setattr__(self, name, self.hard_output_token_cap)
+        if not 1 <= self.default_page_size <= self.max_page_size:
+            raise ValueError(
+                f"default_page_size must be from 1 to {self.max_page_size}, not {self.default_page_size}"
+            )
+
+    @property
+    def is_compact(self) -> bool:
+        return self.compact == "always"
 
     @property
     def object_budget(self) -> int:
-        return self.mapped_object_threshold if self.essential_fields else self.object_threshold
+        return self.object_threshold if self.fields else self.output_token_threshold
+
+    @property
+    def least_threshold(self) -> int:
+        """The budget that an answer is within whatever its shape."""
+        return min(self.chunk_threshold, self.output_token_threshold)
 
     def spelled_out(self, fields: tuple[str, ...]) -> tuple[str, ...]:
         """Replace the name of each section by its fields."""
@@ -78,33 +133,22 @@ class Policy:
 
     def with_thresholds(self, change: Callable[[int], int], hard_cap: int) -> "Policy":
         """Return a copy with `change` applied to every threshold, under the given hard cap."""
-        return replace(
-            self,
-            hard_cap=hard_cap,
-            list_threshold=change(self.list_threshold),
-            object_threshold=change(self.object_threshold),
-            mapped_object_threshold=change(self.mapped_object_threshold),
-            text_threshold=change(self.text_threshold),
-        )
+        thresholds: dict[str, Any] = {name: change(getattr(self, name)) for name in THRESHOLDS}
+        return replace(self, hard_output_token_cap=hard_cap, **thresholds)
 
     def with_budget(self, budget: int) -> "Policy":
         """Return a copy with one budget for all shapes.
 
         A budget above the cap is an explicit wish and raises the cap too.
         """
-        return self.with_thresholds(lambda _: budget, max(self.hard_cap, budget))
+        return self.with_thresholds(lambda _: budget, max(self.hard_output_token_cap, budget))
 
 
-@dataclass(frozen=True, slots=True)
-class ToolRule:
+@dataclass(frozen=True)
+class ToolRule(CallOptions):
+    """What holds for one tool or path. A call is chosen by its arguments, so the same call is always treated alike."""
+
     policy: Policy = field(default_factory=Policy)
-    enabled: bool = True
-    """If False, answers pass unchanged, whatever their size (the one-line rollback)."""
-    rollout_percent: int = 100
-    """Percentage of protected calls. A call is chosen by its arguments, so the same call is always treated alike."""
-    output_schema: OutputSchema = "drop"
-    annotate: bool = False
-    """Also put the budget record on answers that are passed unchanged."""
     hidden: bool = False
     max_description_chars: int = 0
     """Cut longer descriptions in the list of tools; 0 leaves them unchanged."""
@@ -114,7 +158,12 @@ class ToolRule:
     @property
     def reads_everything(self) -> bool:
         """Whether even a small answer must be inspected."""
-        return self.annotate or self.policy.compact
+        return self.annotates_all or self.policy.is_compact
+
+    @property
+    def annotates_all(self) -> bool:
+        """Whether unchanged answers carry the budget record too."""
+        return self.annotate == "always"
 
     def answer_format(
         self, arguments: bytes = b"", on_trouble: Callable[[dict[str, Any]], None] = lambda _: None
@@ -123,16 +172,15 @@ class ToolRule:
 
     def protects(self, tool: str, arguments: bytes) -> bool:
         """Return whether a call is among those that are protected."""
-        if not self.enabled or self.rollout_percent >= 100:
+        if not self.enabled or self.rollout >= 100:
             return self.enabled
         drawn = blake2b(tool.encode() + b"\0" + arguments, digest_size=4).digest()
-        return int.from_bytes(drawn, "big") % 100 < self.rollout_percent
+        return int.from_bytes(drawn, "big") % 100 < self.rollout
 
     def may_be_large(self, raw: bytes | bytearray) -> bool:
         """Return whether an answer might exceed its budget. One that surely does not need not be opened."""
-        policy = self.policy
-        least = min(policy.text_threshold, policy.list_threshold, policy.object_threshold)
-        return len(raw) > 3 * least or policy.estimator.bound_of(raw) > least
+        least = self.policy.least_threshold
+        return len(raw) > 3 * least or self.policy.estimator.bound_of(raw) > least
 
 
 class Rules:

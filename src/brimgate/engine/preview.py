@@ -138,8 +138,8 @@ def _draw(source: Document, node: Node, base: str, policy: Policy, room: int, pe
 
 def _render(raw: bytes, policy: Policy) -> Rendered:
     """Render a preview. Nobody reads it back: its tables say what was left out, and stubs yield no derived columns."""
-    if policy.form not in (AUTO, "columns"):
-        return render(raw, policy.form, policy.estimator)
+    if policy.format not in (AUTO, "columns"):
+        return render(raw, policy.format, policy.estimator)
     text = columns.encode_summary(raw)
     return Rendered("columns", text) if text is not None else Rendered("bare", plain.encode_bare(raw))
 
@@ -204,7 +204,7 @@ def _cut_list(draft: _Draft, node: Node, children: Children, pointer: str, room:
         shown.append(draft.source.raw(item))
         room -= item.end - item.start + 1
     if not shown:
-        count = max(1, min(len(children), draft.policy.page_size, room // 400))
+        count = max(1, min(len(children), draft.policy.default_page_size, room // 400))
         for at in range(count):
             step = pointer_step(children, at)
             shown.append(
@@ -220,7 +220,7 @@ def _cut_list(draft: _Draft, node: Node, children: Children, pointer: str, room:
 def _cut_object(draft: _Draft, children: Children, pointer: str, room: int, depth: int) -> bytes:
     """Keep small and important members whole and give the others an equal share of the rest, in document order."""
     keys = children.keys or []
-    essential = draft.policy.essential_fields if depth == 0 else ()
+    essential = draft.policy.fields if depth == 0 else ()
     order = sorted(
         range(len(children)),
         key=lambda at: _importance(keys[at], children.ends[at] - children.starts[at], at, essential),

@@ -125,7 +125,7 @@ class Walker:
 
     def _render(self, children: Children, index: int, count: int) -> Rendered:
         raw = self.joined(children, index, count)
-        return render(raw, self.policy.form, self.policy.estimator)
+        return render(raw, self.policy.format, self.policy.estimator)
 
     def joined(self, children: Children, index: int, count: int) -> bytes:
         """Return a run of children as a list or object of its own."""
@@ -186,7 +186,7 @@ class Walker:
         )  # fmt: skip
 
     def chunks(self, source: Document) -> Plan:
-        key = (self.chunk_budget or self.budget, self.policy.chunk_lines, self.policy.estimator)
+        key = (self.chunk_budget or self.budget, self.policy.chunk_size, self.policy.estimator)
         if key not in source.plans:
             source.plans[key] = plan_chunks(source.long_text, *key)
         return source.plans[key]

@@ -121,7 +121,7 @@ class Protection:
         live_list = self.live_list(cursor_text, binding, now)
         if live_list is not None:
             held, view, position = self.opened(cursor_text, binding, now)
-            limit = request.limit or view.limit or self.policy.page_size
+            limit = request.limit or view.limit or self.policy.default_page_size
             await live_list.reach(items_needed(held.source, view, position, request, limit))
 
     def section(self, cursor_text: str, binding: Binding, path: str, now: float) -> bytes:
@@ -195,8 +195,10 @@ class HeldAnswer:
     def _with_choices(self, view: View) -> View:
         """Keep the form and page size that an answer began with in its cursors."""
         policy, usual = self._protection.policy, Policy()
-        form = view.form or ("" if policy.form == usual.form else policy.form)
-        limit = view.limit or (0 if policy.page_size == usual.page_size else policy.page_size)
+        form = view.form or ("" if policy.format == usual.format else policy.format)
+        limit = view.limit or (
+            0 if policy.default_page_size == usual.default_page_size else policy.default_page_size
+        )
         return replace(view, form=form, limit=limit)
 
 

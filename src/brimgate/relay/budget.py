@@ -46,18 +46,18 @@ def choose(
     """Choose what to hold of an answer, and within which policy. Return None if all of it surely fits."""
     estimator = policy.estimator
     texts = [index for index, slot in enumerate(slots) if slot.text]
-    least = min(policy.text_threshold, policy.list_threshold, policy.object_threshold)
+    least = policy.least_threshold
     bound = sum(estimator.bound_of(slots[index].text) for index in texts)
     media = sum(slot.media_tokens for slot in slots)
-    if bound <= least and bound + media <= policy.hard_cap and not policy.compact:
+    if bound <= least and bound + media <= policy.hard_output_token_cap and not policy.is_compact:
         return None
-    kept_media, overflow = media_that_fits(slots, policy.hard_cap - min(bound, least))
+    kept_media, overflow = media_that_fits(slots, policy.hard_output_token_cap - min(bound, least))
     if overflow or not texts:
         return _compose(slots, [*texts, *overflow], _less(policy, 0, kept_media)) if overflow else None
     if same is not None:
         document, held = same
         # An unchanged answer goes out twice: as text and as structured data.
-        policy = _within(policy, policy.hard_cap // 2)
+        policy = _within(policy, policy.hard_output_token_cap // 2)
     else:
         heaviest = max(texts, key=lambda index: len(slots[index].text))
         document, held = slots[heaviest].alone, frozenset((heaviest,))
@@ -98,9 +98,9 @@ def _compose(slots: list[Slot], held: list[int], policy: Policy) -> Choice:
 
 def _less(policy: Policy, beside: int, media: int) -> Policy:
     """Return what is left for a reply beside other texts, and under the hard cap beside images."""
-    if not beside and policy.hard_cap - media >= max(policy.list_threshold, policy.object_threshold):
+    if not beside and policy.hard_output_token_cap - media >= policy.output_token_threshold:
         return policy
-    cap = max(policy.hard_cap - media - beside, MIN_BUDGET)
+    cap = max(policy.hard_output_token_cap - media - beside, MIN_BUDGET)
 
     def left(threshold: int) -> int:
         return max(min(threshold - beside, cap), MIN_BUDGET)
@@ -109,7 +109,9 @@ def _less(policy: Policy, beside: int, media: int) -> Policy:
 
 
 def _within(policy: Policy, most: int) -> Policy:
-    return policy.with_thresholds(lambda tokens: max(min(tokens, most), MIN_BUDGET), policy.hard_cap)
+    return policy.with_thresholds(
+        lambda tokens: max(min(tokens, most), MIN_BUDGET), policy.hard_output_token_cap
+    )
 
 
 def for_schema(rule: "ToolRule") -> Policy:
@@ -119,8 +121,10 @@ def for_schema(rule: "ToolRule") -> Policy:
     """
     policy = rule.policy
     if rule.output_schema == "relax":
-        return policy.with_thresholds(lambda tokens: max(tokens // 2, MIN_BUDGET), policy.hard_cap // 2)
-    plain = replace(policy, form="json", highlights=False)
+        return policy.with_thresholds(
+            lambda tokens: max(tokens // 2, MIN_BUDGET), policy.hard_output_token_cap // 2
+        )
+    plain = replace(policy, format="json", highlights=False)
     return _less(plain, _SECOND_NOTICE, 0)
 
 
@@ -138,9 +142,12 @@ def is_under_cap(bounded: Bounded | None, members: Mapping[str, Json], policy: P
     else:
         texts = frozenset[bytes]()
     rest = b"\n".join(_shown(members, texts))
-    if counted + policy.estimator.bound_of(rest) <= policy.hard_cap:
+    if counted + policy.estimator.bound_of(rest) <= policy.hard_output_token_cap:
         return True
-    return len(rest) <= 8 * policy.hard_cap and counted + policy.estimator.ceiling(rest) <= policy.hard_cap
+    return (
+        len(rest) <= 8 * policy.hard_output_token_cap
+        and counted + policy.estimator.ceiling(rest) <= policy.hard_output_token_cap
+    )
 
 
 def _shown(members: Mapping[str, Json], own: frozenset[bytes]) -> Iterator[Json]:

@@ -135,7 +135,7 @@ def _picture(raw: bytes, policy: "Policy") -> "tuple[Reply, bytes] | None":
     if not tokens:
         tokens, shown = resource_slot(raw).media_tokens, b'{"type":"resource","resource":' + raw + b"}"
     whole = tokens + _NOTICE_TOKENS + policy.estimator.ceiling(without_data(shown))
-    if not tokens or whole > policy.hard_cap:
+    if not tokens or whole > policy.hard_output_token_cap:
         return None
     notice = Notice("section, whole: an image", whole, tokens, tool=policy.read_tool)
     record: dict[str, Any] = {
@@ -143,4 +143,4 @@ def _picture(raw: bytes, policy: "Policy") -> "tuple[Reply, bytes] | None":
         "format": "image",
         "total": {"tokens": tokens, "bytes": len(raw)},
     }
-    return Reply(notice.line(), "", record | budget_fields(whole, policy.hard_cap)), shown
+    return Reply(notice.line(), "", record | budget_fields(whole, policy.hard_output_token_cap)), shown

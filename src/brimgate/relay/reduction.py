@@ -94,7 +94,7 @@ class Reducer:
 
         if bounded is not None:
             return [_noted(bounded, tool, len(line)), ToClient(rpc.answer(key, bounded.raw))]
-        if rule.annotate and bytes(raw[:1]) == b"{":
+        if rule.annotates_all and bytes(raw[:1]) == b"{":
             record = rewrite.untouched_record(bytes(raw), rule)
             return [ToClient(rpc.answer(key, rewrite.annotated(raw, record)))]
         if len(line) - len(raw) > _ENVELOPE_BYTES:
@@ -110,8 +110,8 @@ class Reducer:
         rule = rules.of(tool)
         if not self._catalog.is_chained or b'"brimgate/result"' not in line:
             return rule
-        policy = rule.policy.with_budget(rule.policy.hard_cap)
-        return replace(rule, policy=replace(policy, compact=False), annotate=False, formats=None)
+        policy = rule.policy.with_budget(rule.policy.hard_output_token_cap)
+        return replace(rule, policy=replace(policy, compact="never"), annotate="reduced", formats=None)
 
     def error(self, message: Message, rules: Rules, tool: str, line: Line) -> list[Action]:
         if not rules.of(tool).may_be_large(line):
@@ -184,7 +184,7 @@ class Reducer:
             return _refusing(message.key, modern=call.modern)(text)
         # An unprotected caller gets all of it; others one item more than a page, because the cursor leads
         # there.
-        page = call.rules.of(call.tool).policy.page_size + 1
+        page = call.rules.of(call.tool).policy.default_page_size + 1
         return [
             Wait(
                 partial(live_list.reach, page if call.protected else EVERYTHING),
@@ -211,7 +211,7 @@ class Reducer:
         reply = protection.protect(live_list.data, binding, self._clock(), answer_format, live_list)
         if reply is None:
             result = _text_result(live_list.data, modern=call.modern)
-            if rule.annotate:
+            if rule.annotates_all:
                 result = annotated(result, untouched_record(result, rule))
             return [*notes, ToClient(rpc.answer(message.key, result))]
         result = as_tool_result(reply, {"resultType": b'"complete"'} if call.modern else None)

@@ -56,7 +56,7 @@ def annotated(raw: Json, record: dict[str, Any]) -> bytes:
 def untouched_record(raw: bytes, rule: ToolRule) -> dict[str, Any]:
     """Return the record that `annotate` puts on an unchanged answer."""
     tokens = rule.policy.estimator.count(raw)
-    return {"kind": "untouched"} | budget_fields(tokens, rule.policy.list_threshold)
+    return {"kind": "untouched"} | budget_fields(tokens, rule.policy.output_token_threshold)
 
 
 def still_valid(structured: Json, schema: bytes, reply: Reply) -> bytes | None:

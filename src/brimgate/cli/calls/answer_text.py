@@ -187,7 +187,7 @@ def _best(source: Document, budget: int, policy: Policy) -> _Shown | None:
     if source.is_json:
         from brimgate.engine.forms import render
 
-        text = render(jsontext.canonical(source.data), policy.form, policy.estimator).text
+        text = render(jsontext.canonical(source.data), policy.format, policy.estimator).text
     estimator = policy.estimator
     fits = decision.surely_fits(text, budget, estimator) or estimator.ceiling(text) <= budget
     return _Shown(text) if fits else None

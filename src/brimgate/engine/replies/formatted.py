@@ -118,7 +118,7 @@ def first_formatted(frame: Frame, answer_format: AnswerFormat) -> Reply | None:
     """Format the first reply. Return None if that saves too little to be worth a notice, or is not possible."""
     budget = decision.budget_for(frame.source, frame.policy)
     fits = decision.measure(frame.source, budget, frame.policy) <= budget
-    if fits and not frame.policy.compact:
+    if fits and not frame.policy.is_compact:
         return None  # what fits stays unchanged, unless a compact answer is wanted
     room = budget - allowance_of(frame.policy, section=True)
     made = format_all(frame.source, answer_format, room, frame.policy)
@@ -130,7 +130,7 @@ def first_formatted(frame: Frame, answer_format: AnswerFormat) -> Reply | None:
         return None
     highlights = frame.highlights(budget)
     room -= frame.cost(highlights)
-    made = format_page(frame.source, answer_format, 0, frame.policy.page_size, room, frame.policy)
+    made = format_page(frame.source, answer_format, 0, frame.policy.default_page_size, room, frame.policy)
     return made and _formatted_reply(frame, made, _FORMATTED, 0, budget, highlights)
 
 
@@ -140,12 +140,12 @@ def read_formatted(
     budget, limit = frame.budget(FOCUS), frame.limit(view)
     if pages:
         start, limit = (pages[0] - 1) * limit, limit * (pages[1] - pages[0] + 1)
-        budget = min(frame.policy.hard_cap, budget * (pages[1] - pages[0] + 1))
+        budget = min(frame.policy.hard_output_token_cap, budget * (pages[1] - pages[0] + 1))
     room = budget - allowance_of(frame.policy, section=True)
     made = answer_format and format_page(frame.source, answer_format, start, limit, room, frame.policy)
     if not made:
         # The formatter is gone or fails on this page: show each item in short, starting at the same one.
-        fields = frame.policy.essential_fields
+        fields = frame.policy.fields
         return frame.selection_reply(
             replace(view, formatted=False, condensed=True, fields=fields), start, pages
         )

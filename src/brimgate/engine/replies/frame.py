@@ -71,11 +71,11 @@ class Frame:
         policy = self.policy
         # A caller that asks for one object by its path has already seen it in short.
         is_asked_for = view.scope in ("path", "walk", "chosen")
-        of_object = policy.object_threshold if is_asked_for else policy.object_budget
-        return {b"[": policy.list_threshold, b'"': policy.text_threshold}.get(head, of_object)
+        of_object = policy.output_token_threshold if is_asked_for else policy.object_budget
+        return {b"[": policy.output_token_threshold, b'"': policy.chunk_threshold}.get(head, of_object)
 
     def limit(self, view: View) -> int:
-        return view.limit or self.policy.page_size
+        return view.limit or self.policy.default_page_size
 
     def walker(self, view: View, budget: int, spent: int = 0) -> Walker:
         inner, base = self.scope(view)
@@ -132,11 +132,11 @@ class Frame:
         inner, base = self.scope(view)
         is_object = inner.is_json and inner.head(inner.root) == b"{" and not view.search and not view.lines
         # A caller that names fields of one object has already seen it in short.
-        budget = budget or (self.policy.object_threshold if is_object else self.budget(view))
+        budget = budget or (self.policy.output_token_threshold if is_object else self.budget(view))
         limit = self.limit(view)
         if pages:
             start, limit = (pages[0] - 1) * limit, limit * (pages[1] - pages[0] + 1)
-            budget = min(self.policy.hard_cap, budget * (pages[1] - pages[0] + 1))
+            budget = min(self.policy.hard_output_token_cap, budget * (pages[1] - pages[0] + 1))
         spent = self.cost(highlights) + self.cost(envelope)
         room = budget - allowance_of(self.policy, section=view.condensed) - spent
         made = _select(inner, view, start, limit, room, self.policy)

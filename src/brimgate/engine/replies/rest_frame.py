@@ -122,7 +122,7 @@ class RestTarget:
 
 def about(source: Document, policy: Policy) -> Focus:
     """Return the focus of a JSON answer: its list, or the object inside its envelope."""
-    mapped = _mapped(source, policy.essential_fields)
+    mapped = _mapped(source, policy.fields)
     if mapped is not None:
         return mapped
     focus = source.focus

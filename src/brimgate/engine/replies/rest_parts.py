@@ -51,11 +51,11 @@ def chunk(frame: RestFrame, view: View, offset: int) -> Shaped:
     if offset >= max(len(source.data), 1):
         raise CursorError
     policy = frame.policy
-    budget = policy.text_threshold
-    if view.lines or view.fields or not policy.pagination:
-        budget = policy.hard_cap
+    budget = policy.chunk_threshold
+    if view.lines or view.fields or not policy.enable_pagination:
+        budget = policy.hard_output_token_cap
     if view.lines or view.fields:
-        policy = replace(policy, chunk_lines=_NO_LINE_LIMIT)
+        policy = replace(policy, chunk_size=_NO_LINE_LIMIT)
     planned = _planned(frame, source, budget)
     room = planned
     shaped: Shaped | None = None
@@ -118,7 +118,7 @@ def _written_chunk(
 
 def part(frame: RestFrame, view: View, position: Position) -> Shaped:
     """Return the part at `position` for a view of scope `walk`."""
-    budget, estimator = frame.policy.hard_cap, frame.policy.estimator
+    budget, estimator = frame.policy.hard_output_token_cap, frame.policy.estimator
     source = _walked(frame, view)
     planned = budget - estimator.ceiling(encoded(CURSOR)) - 120
     room = planned
@@ -201,7 +201,7 @@ def _essentials(
     source, policy = target.source, frame.policy
     raw = source.raw(thing.node)
     found: set[str] = set()
-    chosen = project(raw, field_tree(policy.essential_fields), found) if policy.essential_fields else None
+    chosen = project(raw, field_tree(policy.fields), found) if policy.fields else None
     if chosen is None:
         made = preview(source, thing.node, target.path + thing.pointer, policy, room)
         if made.rendered.form != "json":
@@ -215,7 +215,7 @@ def _essentials(
         if made.form != "json":
             raise Unfit
         kept = made.text.encode()
-    order = [name for name in policy.essential_fields if name in found]
+    order = [name for name in policy.fields if name in found]
     return kept, order, _others(source, thing, {name.partition(".")[0] for name in order})
 
 

@@ -29,9 +29,12 @@ _MOST_SPACE: Final = 4
 
 def rest_policy(policy: Policy, *, is_error: bool = False) -> Policy:
     """Return a policy for JSON without highlights. Errors are left unchanged as long as they are within the cap."""
-    policy = replace(policy, form="json", highlights=False, compact=False)
+    policy = replace(policy, format="json", highlights=False, compact="never")
     if is_error:
-        policy = replace(policy.with_thresholds(lambda _: policy.hard_cap, policy.hard_cap), pagination=False)
+        policy = replace(
+            policy.with_thresholds(lambda _: policy.hard_output_token_cap, policy.hard_output_token_cap),
+            enable_pagination=False,
+        )
     return policy
 
 
@@ -51,7 +54,7 @@ def read_on(frame: RestFrame, view: View, position: Position, request: Query) ->
         found = _read(frame, view, position, request)
     except Unfit:
         return last_resort(frame)
-    return found or _whole(frame, RestTarget(frame.source), frame.policy.hard_cap)
+    return found or _whole(frame, RestTarget(frame.source), frame.policy.hard_output_token_cap)
 
 
 def last_resort(frame: RestFrame) -> Shaped:
@@ -63,12 +66,12 @@ def budget_of(frame: RestFrame, request: Query) -> int:
     """Return the budget of an answer that goes out unchanged."""
     policy, source = frame.policy, frame.source
     if ALL in request.fields:
-        return policy.hard_cap
+        return policy.hard_output_token_cap
     if not source.is_json:
-        return policy.text_threshold if policy.pagination else policy.hard_cap
+        return policy.chunk_threshold if policy.enable_pagination else policy.hard_output_token_cap
     if source.head(about(source, policy).node) == b"[":
-        return policy.list_threshold if policy.pagination else policy.hard_cap
-    return policy.object_budget if policy.summarization else policy.hard_cap
+        return policy.output_token_threshold if policy.enable_pagination else policy.hard_output_token_cap
+    return policy.object_budget if policy.enable_summarization else policy.hard_output_token_cap
 
 
 def _read(frame: RestFrame, view: View, position: Position, request: Query) -> Shaped | None:
@@ -103,7 +106,7 @@ def _at_path(frame: RestFrame, view: View, request: Query) -> Shaped:
         raise RefusedQuery("invalid_lines", "lines cannot be combined with a path")
     limit = request.limit or view.limit
     found = _begin(frame, target, replace(request, limit=limit, path=None))
-    return found or _whole(frame, target, frame.policy.hard_cap)
+    return found or _whole(frame, target, frame.policy.hard_output_token_cap)
 
 
 def _begin(frame: RestFrame, target: RestTarget, request: Query) -> Shaped | None:
@@ -116,7 +119,7 @@ def _begin(frame: RestFrame, target: RestTarget, request: Query) -> Shaped | Non
     thing = about(source, policy)
     is_list = source.head(thing.node) == b"["
     if ALL in request.fields:
-        if is_list and request.limit and _count(target, thing) > request.limit and policy.pagination:
+        if is_list and request.limit and _count(target, thing) > request.limit and policy.enable_pagination:
             return _page(frame, target, thing, _page_view(target, request.limit, (ALL,)), 0)
         return _all(frame, target)
     if request.fields and not (is_list and not _count(target, thing)):
@@ -132,7 +135,7 @@ def _begin(frame: RestFrame, target: RestTarget, request: Query) -> Shaped | Non
 
 
 def _limit(policy: Policy, request: Query) -> int:
-    return (request.limit or policy.page_size) if policy.pagination else _NO_LIMIT
+    return (request.limit or policy.default_page_size) if policy.enable_pagination else _NO_LIMIT
 
 
 def _count(target: RestTarget, thing: Focus) -> int:
@@ -142,7 +145,7 @@ def _count(target: RestTarget, thing: Focus) -> int:
 
 def _list(frame: RestFrame, target: RestTarget, thing: Focus, limit: int) -> Shaped | None:
     policy, source = frame.policy, target.source
-    budget = policy.list_threshold if policy.pagination else policy.hard_cap
+    budget = policy.output_token_threshold if policy.enable_pagination else policy.hard_output_token_cap
     if _count(target, thing) <= limit and not source.is_beginning and _fits(target, budget, policy):
         return None
     if _is_heavy_around(frame, target, thing):
@@ -151,8 +154,8 @@ def _list(frame: RestFrame, target: RestTarget, thing: Focus, limit: int) -> Sha
         return small
     children = source.open(thing.node)
     noisy = bool(children) and is_noisy(source.raw(source.child(children, 0)), policy)
-    view = _page_view(target, limit, policy.essential_fields)
-    return _page(frame, target, thing, replace(view, condensed=bool(policy.essential_fields) or noisy), 0)
+    view = _page_view(target, limit, policy.fields)
+    return _page(frame, target, thing, replace(view, condensed=bool(policy.fields) or noisy), 0)
 
 
 def _page_view(target: RestTarget, limit: int, fields: tuple[str, ...]) -> View:
@@ -162,12 +165,12 @@ def _page_view(target: RestTarget, limit: int, fields: tuple[str, ...]) -> View:
 
 def _page(frame: RestFrame, target: RestTarget, thing: Focus, view: View, start: int) -> Shaped:
     policy = frame.policy
-    capped = view.fields == (ALL,) or not policy.pagination
-    budget = policy.hard_cap if capped else policy.list_threshold
+    capped = view.fields == (ALL,) or not policy.enable_pagination
+    budget = policy.hard_output_token_cap if capped else policy.output_token_threshold
     envelope = envelope_of(target.source, thing)
     try:
         return Pager(
-            frame, target, thing, envelope, view, start, view.limit or policy.page_size, budget
+            frame, target, thing, envelope, view, start, view.limit or policy.default_page_size, budget
         ).page()
     except Unfit:
         return _walk(frame, View("walk", target.path, form="json"), START)
@@ -177,17 +180,17 @@ def _is_heavy_around(frame: RestFrame, target: RestTarget, thing: Focus) -> bool
     """Return whether what surrounds a list is too much to repeat on every page."""
     source = target.source
     around = source.data[source.root.start : thing.node.start] + source.data[thing.node.end : source.root.end]
-    return frame.policy.estimator.table(around) > frame.policy.list_threshold // 2
+    return frame.policy.estimator.table(around) > frame.policy.output_token_threshold // 2
 
 
 def _object(frame: RestFrame, target: RestTarget, thing: Focus) -> Shaped | None:
     policy = frame.policy
-    budget = policy.object_budget if policy.summarization else policy.hard_cap
+    budget = policy.object_budget if policy.enable_summarization else policy.hard_output_token_cap
     if _fits(target, budget, policy) and not target.source.is_beginning:
         return None
     if small := _minified(frame, target, budget):
         return small
-    if policy.summarization:
+    if policy.enable_summarization:
         try:
             return summarise(frame, target, thing, budget)
         except Unfit:
@@ -196,9 +199,9 @@ def _object(frame: RestFrame, target: RestTarget, thing: Focus) -> Shaped | None
 
 
 def _all(frame: RestFrame, target: RestTarget) -> Shaped | None:
-    if _fits(target, frame.policy.hard_cap, frame.policy) and not target.source.is_beginning:
+    if _fits(target, frame.policy.hard_output_token_cap, frame.policy) and not target.source.is_beginning:
         return None
-    small = _minified(frame, target, frame.policy.hard_cap)
+    small = _minified(frame, target, frame.policy.hard_output_token_cap)
     return small or _walk(frame, View("walk", target.path, form="json"), START)
 
 
@@ -216,8 +219,8 @@ def _chosen(frame: RestFrame, target: RestTarget, thing: Focus, fields: tuple[st
     policy = frame.policy
     chosen = choose(target.source, thing, fields)
     tokens = policy.estimator.ceiling(chosen.raw)
-    if tokens <= policy.hard_cap:
-        return Shaped(chosen.raw, "fields", tokens, policy.hard_cap, missing=chosen.missing)
+    if tokens <= policy.hard_output_token_cap:
+        return Shaped(chosen.raw, "fields", tokens, policy.hard_output_token_cap, missing=chosen.missing)
     view = View("walk", target.path + chosen.pointer, fields, form="json")
     return replace(_walk(frame, view, START), missing=chosen.missing)
 
@@ -231,7 +234,11 @@ def _value(frame: RestFrame, target: RestTarget, request: Query) -> Shaped | Non
     if request.fields and ALL not in request.fields:
         raise RefusedQuery("invalid_fields", "the path leads to a value without fields")
     policy = frame.policy
-    budget = policy.hard_cap if request.fields or not policy.pagination else policy.text_threshold
+    budget = (
+        policy.hard_output_token_cap
+        if request.fields or not policy.enable_pagination
+        else policy.chunk_threshold
+    )
     if policy.estimator.bound(len(target.source.data)) <= budget or _fits(target, budget, policy):
         return None
     return _walk(frame, View("walk", target.path, form="json"), START)
@@ -247,7 +254,11 @@ def _text(frame: RestFrame, request: Query) -> Shaped | None:
         raise RefusedQuery(
             "invalid_fields", f"fields can be chosen from JSON only; this is text: {choose_lines}"
         )
-    budget = policy.hard_cap if request.fields or not policy.pagination else policy.text_threshold
+    budget = (
+        policy.hard_output_token_cap
+        if request.fields or not policy.enable_pagination
+        else policy.chunk_threshold
+    )
     if _is_within(frame.source, budget, policy):
         return None
     return chunk(frame, View("text", fields=(ALL,) if request.fields else (), form="json"), 0)

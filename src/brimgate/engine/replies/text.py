@@ -48,8 +48,8 @@ def begin(frame: Frame, reduction: decision.Reduction) -> Reply:
 def _first_page(frame: Frame, focus: Focus, budget: int) -> Reply:
     highlights = frame.highlights(budget)
     children = frame.source.open(focus.node)
-    if frame.policy.essential_fields or (children and _is_noisy(frame, children)):
-        view = View("focus", condensed=True, fields=frame.policy.essential_fields)
+    if frame.policy.fields or (children and _is_noisy(frame, children)):
+        view = View("focus", condensed=True, fields=frame.policy.fields)
         envelope = _envelope(frame, focus, "<items below>") if focus.pointer else ""
         return frame.selection_reply(view, 0, None, budget, highlights, envelope)
     room = budget - allowance_of(frame.policy) - frame.cost(highlights)
@@ -74,9 +74,9 @@ def _fit_page(frame: Frame, focus: Focus, children: Children, room: int) -> Fitt
 
     def rendered(count: int) -> Any:
         raw = before + b"[" + data[starts[0] : ends[count - 1]] + b"]" + after
-        return render(jsontext.canonical(raw), frame.policy.form, frame.policy.estimator)
+        return render(jsontext.canonical(raw), frame.policy.format, frame.policy.estimator)
 
-    most = min(len(children), frame.policy.page_size)
+    most = min(len(children), frame.policy.default_page_size)
     return fit(rendered, most, lambda count: ends[count - 1] - starts[0], room, frame.policy.estimator)
 
 
@@ -135,7 +135,7 @@ def read(
 ) -> Reply:
     """Continue from a cursor, or look at the held answer in another way."""
     view, position = _refine(frame, view, position, request)
-    frame = replace(frame, policy=replace(frame.policy, form=view.form or frame.policy.form))
+    frame = replace(frame, policy=replace(frame.policy, format=view.form or frame.policy.format))
     if view.formatted:
         return read_formatted(frame, answer_format, view, position.node, request.pages)
     if view.is_selection:
@@ -192,7 +192,7 @@ def _whole(frame: Frame, budget: int) -> Reply | None:
     if frame.policy.estimator.table(source.data) > budget * _WORTH_TRYING:
         return None
     if source.is_json:
-        rendered = render(jsontext.canonical(source.data), frame.policy.form, frame.policy.estimator)
+        rendered = render(jsontext.canonical(source.data), frame.policy.format, frame.policy.estimator)
         content, form = rendered.text, rendered.form
     else:
         content, form = source.data.decode("utf-8", "surrogateescape"), "text"
@@ -207,7 +207,7 @@ def _pages_reply(frame: Frame, view: View, pages: tuple[int, int], budget: int) 
     """Return several pages in one reply, within the hard cap."""
     first, last = pages
     inner, _ = frame.scope(view)
-    wide = min(frame.policy.hard_cap, budget * (last - first + 1))
+    wide = min(frame.policy.hard_output_token_cap, budget * (last - first + 1))
     size = frame.limit(view)
     children = inner.open(inner.root) if inner.is_json else None
     if children is not None:

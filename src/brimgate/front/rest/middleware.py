@@ -145,7 +145,7 @@ class ProtectedApp:
     def _call(self, scope: Scope, rule: ToolRule) -> RestCall | None:
         """Return what is known of a request, or None if it is not protected."""
         path: str = scope["path"]
-        if not rule.enabled or not rule.rollout_percent:
+        if not rule.enabled or not rule.rollout:
             return None
         query = split_query(scope.get("query_string", b""), self._names)
         # We issued the cursor, so its caller is protected.

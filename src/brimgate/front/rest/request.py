@@ -92,7 +92,9 @@ class RestCall:
         data, policy = frame.source.data, frame.policy
         changed = with_parameters(data, self.names, self._max_limit)
         tokens = policy.estimator.count(changed or data)
-        return Shaped(changed or data, "openapi" if changed else UNTOUCHED, tokens, policy.hard_cap)
+        return Shaped(
+            changed or data, "openapi" if changed else UNTOUCHED, tokens, policy.hard_output_token_cap
+        )
 
     def _max_limit(self, path: str) -> int | None:
         rule = self.rules(path)
@@ -127,11 +129,11 @@ class RestCall:
         """
         request, limit = self.asked.request, self.asked.request.limit
         if not self.asked.cursor:
-            wants_all = not self.rule.policy.pagination or (ALL in request.fields and not limit)
-            return EVERYTHING if wants_all else (limit or self.rule.policy.page_size) + 1
+            wants_all = not self.rule.policy.enable_pagination or (ALL in request.fields and not limit)
+            return EVERYTHING if wants_all else (limit or self.rule.policy.default_page_size) + 1
         _, held, view, position = self.opened()
         if request.path is None and view.scope == "focus":
-            return position.node + (limit or view.limit or self.rule.policy.page_size) + 1
+            return position.node + (limit or view.limit or self.rule.policy.default_page_size) + 1
         pointer, path = held.source.focus.pointer + "/", request.path or ""
         index = path.removeprefix(pointer).partition("/")[0] if path.startswith(pointer) else ""
         return int(index) + 1 if index.isdecimal() and len(index) < 10 else EVERYTHING

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import Field, dataclass, field, fields, is_dataclass
-from typing import Any, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 PREFIX = "BRIMGATE_"
 
@@ -20,6 +21,9 @@ class Option:
     listed: bool = False
     """Whether it must be written as a list; other lists may also be words separated by commas."""
     example: str = ""
+    flag: str = ""
+    """The flag of the command line that sets it, besides `--set KEY=VALUE`."""
+    metavar: str = ""
 
 
 def option(default: Any, doc: str, **more: Any) -> Any:
@@ -30,8 +34,17 @@ def option(default: Any, doc: str, **more: Any) -> Any:
     return field(default=default, metadata=metadata)
 
 
+def overriding(declaration: type, name: str) -> Any:
+    """Declare a field that overrides an option for some tools only: None where it does not."""
+    return field(default=None, metadata={"option": option_named(declaration, name)})
+
+
 def _empty() -> dict[str, Any]:
     return {}
+
+
+def option_named(declaration: type, name: str) -> Option:
+    return next(option_of(one) for one in fields(declaration) if one.name == name)
 
 
 def option_of(declared: "Field[Any]") -> Option:
@@ -70,6 +83,19 @@ def keys_of(declaration: type, path: tuple[str, ...] = ()) -> Iterator[Key]:
         yield Key(here, kind, declared.default, option_of(declared))
         if is_dataclass(kind):
             yield from keys_of(kind, here)  # type: ignore[arg-type]
+
+
+def choices_of(kind: Any) -> tuple[str, ...]:
+    """Return the words that a value may be, if there are only so many."""
+    kind = inner_of(kind)
+    return get_args(kind) if get_origin(kind) is Literal else ()
+
+
+def inner_of(kind: Any) -> Any:
+    """Return X of `X | None`."""
+    if get_origin(kind) in (Union, UnionType):
+        return next(one for one in get_args(kind) if one is not type(None))
+    return kind
 
 
 def element_of(kind: Any) -> Any:
