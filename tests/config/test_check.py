@@ -111,8 +111,8 @@ def test_check_against_another_file_shows_what_changes(here: Here, tmp_path: Pat
     done = here_check(here, str(new), "--against", str(old))
     assert done.returncode == 0
     assert sorted(done.stdout.splitlines()) == [
-        "context_protection.tools.come.page_size: (not set) → 4",
-        "context_protection.tools.gone.page_size: 3 → (not set)",
+        "context_protection.tools.come.default_page_size: (not set) → 4",
+        "context_protection.tools.gone.default_page_size: 3 → (not set)",
         "mode: production → development",
         "upstreams.a.command: x → y",
         "upstreams.a.env.A: changed",

@@ -200,7 +200,7 @@ def test_what_is_wrong_is_told_with_file_line_and_key(text: str | bytes, says: s
         ),
         (
             "tools:\n  x:\n    page_size: 300",
-            "f.yaml:3: context_protection.tools.x.page_size: 300 is more than max_",
+            "f.yaml:3: context_protection.tools.x.default_page_size: 300 is more than max_",
         ),
         (
             "context_protection:\n  endpoint_overrides:\n    /x:\n      threshold: 13000",
@@ -208,7 +208,7 @@ def test_what_is_wrong_is_told_with_file_line_and_key(text: str | bytes, says: s
         ),
         (
             "upstreams:\n  a:\n    command: x\n    tools:\n      y:\n        pageSize: 201",
-            "f.yaml:6: upstreams.a.tools.y.page_size: 201 is more than max_page_size (200)",
+            "f.yaml:6: upstreams.a.tools.y.default_page_size: 201 is more than max_page_size (200)",
         ),
         ("upstreams:\n  a: {}", "f.yaml:2: upstreams.a.command: is missing"),
         ('upstreams: {a: {command: "x\\0y"}}', "f.yaml:1: upstreams.a.command: holds a NUL character"),

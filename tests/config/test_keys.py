@@ -204,6 +204,9 @@ def protects_a_share(setting: Callable[[str], Conversation], key: str) -> None:
 
 ALIKE = {
     "enabled": reduced_at_all,
+    "default_page_size": smaller_pages,
+    "enable_pagination": pages_only_over_the_cap,
+    "enable_summarization": previews_no_objects,
     "chunk_size": smaller_chunks,
     "highlights": shows_nothing_that_stands_out,
     "format": writes_in_a_form,
@@ -215,16 +218,6 @@ ALIKE = {
     "output_schema": treats_schemas,
     "annotate": annotates,
     "rollout": protects_a_share,
-}
-IN_GENERAL = ALIKE | {
-    "default_page_size": smaller_pages,
-    "enable_pagination": pages_only_over_the_cap,
-    "enable_summarization": previews_no_objects,
-}
-FOR_SOME = ALIKE | {
-    "page_size": smaller_pages,
-    "pagination_enabled": pages_only_over_the_cap,
-    "summarization_enabled": previews_no_objects,
 }
 
 
@@ -240,8 +233,8 @@ def _add_alike() -> None:
 
         return holds_for_its_tool_alone
 
-    CASES.update({f"ContextProtection.{key}": in_general(key, seen) for key, seen in IN_GENERAL.items()})
-    CASES.update({f"Override.{key}": for_some(key, seen) for key, seen in FOR_SOME.items()})
+    CASES.update({f"ContextProtection.{key}": in_general(key, seen) for key, seen in ALIKE.items()})
+    CASES.update({f"Override.{key}": for_some(key, seen) for key, seen in ALIKE.items()})
 
 
 _add_alike()

@@ -93,8 +93,8 @@ def test_all_bad_variables_are_told_at_once() -> None:
         load(environment={"BRIMGATE_MODE": "x", "BRIMGATE_ROLLOUT": "101", "BRIMGATE_CHUNK_SIZE": ""})
     assert [line.split(":")[0] for line in str(caught.value).splitlines()] == [
         "BRIMGATE_MODE",
-        "BRIMGATE_CHUNK_SIZE",
         "BRIMGATE_ROLLOUT",
+        "BRIMGATE_CHUNK_SIZE",
     ]
 
 

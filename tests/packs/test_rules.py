@@ -71,7 +71,7 @@ def test_what_a_configuration_says_goes_before_what_the_pack_says() -> None:
         "test",
     )
     policy = make_rules(config, "kb").of("search_nodes").policy
-    assert (policy.fields, policy.compact) == (("name",), False)
+    assert (policy.fields, policy.compact) == (("name",), "never")
     assert dict(policy.sections) == RULES["search_*nodes"].sections
 
 

@@ -84,7 +84,7 @@ def _() -> None:
     assert Estimator().ceiling(json.dumps(after, separators=(",", ":"))) <= 600
 
 
-@case("page_size")
+@case("default_page_size")
 def _() -> None:
     before, after = asked("/rows", default_page_size=7)
     assert before["meta"]["pageSize"] > 7 == after["meta"]["pageSize"]
@@ -96,15 +96,15 @@ def _() -> None:
     assert before["metadata"]["endLine"] > 3 == after["metadata"]["endLine"]
 
 
-@case("pagination_enabled")
+@case("enable_pagination")
 def _() -> None:
-    before, after = asked("/rows", pagination_enabled=False)
+    before, after = asked("/rows", enable_pagination=False)
     assert "meta" in before and after == ROWS, "only the cap holds"
 
 
-@case("summarization_enabled")
+@case("enable_summarization")
 def _() -> None:
-    before, after = asked("/one", summarization_enabled=False)
+    before, after = asked("/one", enable_summarization=False)
     assert before["meta"]["kind"] == "preview" and "summary" not in after
 
 
