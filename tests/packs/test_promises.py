@@ -10,8 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from brimgate.engine import jsontext
+from brimgate.engine.decision import Format, decide
 from brimgate.engine.document import Document
-from brimgate.engine.replies.formatted import format_all
 from brimgate.packs.formatter import Trouble, format_document
 from brimgate.packs.graphiti import PACK
 from brimgate.packs.pack import Scene
@@ -76,14 +76,14 @@ def test_a_text_that_is_used_is_never_longer_than_minified_json(answered: Answer
 def test_a_text_that_is_used_never_costs_more_tokens(answered: Answered, family: str) -> None:
     tool, _, _, answer = answered
     document = as_document(answer)
-    chosen = policy(4_000, family)
+    chosen = policy(4_000, family, compact="always", has_notices=False)
 
     def answer_format(page: bytes, first: int, total: int | None) -> str | None:
         return said(tool, page, Scene(first=first, total=total))[0]
 
-    formatted = format_all(Document(document), answer_format, 4_000, chosen)
-    if formatted is not None:
-        assert chosen.estimator.ceiling(formatted.text) <= min(4_000, chosen.estimator.ceiling(document))
+    plan = decide(Document(document), chosen, answer_format)
+    if isinstance(plan, Format):
+        assert chosen.estimator.ceiling(plan.text) <= min(4_000, chosen.estimator.ceiling(document))
 
 
 @pytest.mark.property

@@ -240,4 +240,4 @@ def _policy(tool: str, target: Target, options: argparse.Namespace, pack: "Pack 
     one = replace(target.upstream, pack=pack.name if pack else "")
     config = replace(target.config, upstreams={target.name: one}, context_protection=protection)
     rule = make_rules(config, target.name, options.budget).of(tool)
-    return replace(rule.policy, read_tool=READ_COMMAND)
+    return replace(rule.policy, read_tool=READ_COMMAND, compact="always", has_notices=False)

@@ -9,8 +9,8 @@ import msgspec
 
 from brimgate.config.declarations import ContextProtection, Override
 from brimgate.config.sources import parse
+from brimgate.engine.decision import AnswerFormat
 from brimgate.engine.policy import AnswerFormats
-from brimgate.engine.replies.formatted import AnswerFormat
 from brimgate.errors import OperatorError
 from brimgate.packs.formatter import Trouble, answer_format_of
 from brimgate.packs.pack import RULES_FILE, Pack, Scene

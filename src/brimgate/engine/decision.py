@@ -1,22 +1,49 @@
-"""Decide what to do with an answer: nothing if it fits as it is, otherwise the mildest change that makes it fit."""
+"""Decide what becomes of an answer: nothing if it fits as it is, otherwise the mildest change that makes it fit.
+
+Every path asks here: relay, REST, the middlewares, the shell. They differ in their policies, and in how they write
+what was decided.
+"""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, assert_never
 
 from brimgate.engine import jsontext
-from brimgate.engine.document import Document, Focus
+from brimgate.engine.document import Document, Focus, Node
+from brimgate.engine.pointer import pointer_step, pointer_steps
 from brimgate.engine.policy import Policy
 from brimgate.engine.tokens.estimator import Estimator
 
 if TYPE_CHECKING:
     from brimgate.engine.forms import Rendered
 
+Outcome = Literal["passed", "rendered", "page", "preview", "chunk", "read", "refused", "error"]
+"""What became of an answer: the first five are decided here, the others by whoever was asked."""
+AnswerFormat = Callable[[bytes, int, int | None], str | None]
+"""Writes a document as text.
+
+Takes the document, the number of its first item, and how many items there are (None: all are given). Returns None if
+it cannot be formatted. It never raises.
+"""
 BEST_SAVING: Final = 6
 """No form has ever shrunk JSON by more than this factor. Beyond it, rendering the whole answer is not tried."""
-
-
+_FORMATTER_SAVING: Final = 12
+"""An answer this many times over the room does not fit even when a pack formats it."""
+_CLEARLY_CHEAPER: Final = 0.75
 _WORTH_COMPACTING: Final = 0.15
+NOTICE_ALLOWANCE: Final = 60
+"""Tokens for the one-line notice above a re-rendered answer, which has no cursor."""
+_ITEM_ALLOWANCE: Final = 150
+"""Tokens beside the one item of a page: a notice with a cursor, or the metadata of a REST page."""
+_DOMINANT: Final = 0.6
+_WRAPPERS: Final = frozenset(
+    "result data response payload body item object entity record value".split()  # noqa: SIM905
+)
+"""Members that hold the one thing an envelope is about.
+
+For other members, such as guest in a booking, the thing is the object around them.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +51,7 @@ class Pass:
     """The answer fits: send the same bytes."""
 
     tokens: int
+    """At most so many: counted only as exactly as the question needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +64,23 @@ class Rerender:
 
 
 @dataclass(frozen=True, slots=True)
+class Format:
+    """A pack's formatter writes all of the answer within the budget. Derived: the original is held."""
+
+    text: str
+    budget: int
+    items: int = 0
+    """The number of items shown, if it is a list."""
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """A list, alone or inside an envelope: send as many whole items as fit."""
 
     focus: Focus
     budget: int
+    is_condensed: bool = False
+    """Shorten each item by its field map, or by leaving out its noise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,93 +106,269 @@ class Walk:
     budget: int
 
 
-Reduction = Rerender | Page | Preview | Chunk | Walk
+Reduction = Rerender | Format | Page | Preview | Chunk | Walk
 Plan = Pass | Reduction
 
 
-def decide(source: Document, policy: Policy) -> Plan:
-    if source.is_beginning:
-        return decide_oversized(source, policy)
-    budget = budget_for(source, policy)
-    tokens = measure(source, budget, policy)
-    if tokens <= budget:
-        return (_compact(source, budget, policy) if policy.is_compact else None) or Pass(tokens)
-    if source.is_json and tokens <= budget * BEST_SAVING:
-        rendered = _rendered(source, policy)
-        if (cost := policy.estimator.ceiling(rendered.text)) <= budget - NOTICE_ALLOWANCE:
-            return Rerender(rendered, cost, budget)
-    return decide_oversized(source, policy)
+def outcome_of(plan: Plan) -> Outcome:
+    match plan:
+        case Pass():
+            return "passed"
+        case Rerender() | Format():
+            return "rendered"
+        case Page() | Walk():
+            return "page"
+        case Preview():
+            return "preview"
+        case Chunk():
+            return "chunk"
+        case _:
+            assert_never(plan)
 
 
-def _compact(source: Document, budget: int, policy: Policy) -> Rerender | None:
-    """Return a cheaper form of an answer that would fit as it is, or None if the saving is too small."""
-    if not source.is_json:
-        return None
-    rendered = _rendered(source, policy)
-    cost = policy.estimator.ceiling(rendered.text)
-    worth = is_worth(cost, policy.estimator.ceiling(source.data))
-    return Rerender(rendered, cost, budget) if worth and cost <= budget - NOTICE_ALLOWANCE else None
+def decide(document: Document, policy: Policy, answer_format: AnswerFormat | None = None) -> Plan:
+    if document.is_beginning or _is_over_page(document, policy):
+        return decide_oversized(document, policy)
+    budget = budget_for(document, policy)
+    tokens = measure(document, budget, policy)
+    if tokens <= budget and not policy.is_compact:
+        return Pass(tokens)
+    if not document.is_json:
+        return Pass(tokens) if tokens <= budget else decide_oversized(document, policy)
+    cheaper = _formatted(document, budget, policy, answer_format) if answer_format else None
+    cheaper = cheaper or _rerendered(document, tokens, budget, policy)
+    return cheaper or (Pass(tokens) if tokens <= budget else decide_oversized(document, policy))
 
 
-def _rendered(source: Document, policy: Policy) -> "Rendered":
-    # Import the forms only here, where one is written: an answer from a pack's formatter needs none.
-    from brimgate.engine.forms import render
+def decide_oversized(document: Document, policy: Policy) -> Page | Preview | Chunk | Walk:
+    """Choose the reduction for an answer that cannot be sent whole."""
+    budget = budget_for(document, policy)
+    if not document.is_json:
+        return Chunk(None, budget)
+    focus = subject(document, policy)
+    head = document.head(focus.node)
+    if not is_light_around(document, focus, budget, policy):
+        focus, head = Focus(document.root, ""), b"{"
+    if head == b"[" and (page := _page(document, focus, budget, policy)) is not None:
+        return page
+    if head == b'"':
+        return Chunk(focus, budget)
+    return Preview(focus, budget) if policy.enable_summarization else Walk(budget)
 
-    return render(jsontext.canonical(source.data), policy.format, policy.estimator)
+
+def subject(document: Document, policy: Policy) -> Focus:
+    """Return what a JSON answer is about: its list, its text, or the object inside its envelope."""
+    if (mapped := _mapped(document, policy.fields)) is not None:
+        return mapped
+    focus = document.focus
+    heads = (b"[", b'"') if policy.chunks_members else (b"[",)
+    return focus if document.head(focus.node) in heads else _unwrapped(document)
 
 
-def is_worth(cost: int, whole: int) -> bool:
-    """Return whether changing an answer that could go out unchanged saves enough, including the notice."""
-    return cost + NOTICE_ALLOWANCE <= whole * (1 - _WORTH_COMPACTING)
+def item_count(document: Document, policy: Policy) -> int:
+    """Return how many items the list has that an answer is about; 0 if it is not about a list."""
+    focus = subject(document, policy) if document.is_json else None
+    children = document.open(focus.node) if focus and document.head(focus.node) == b"[" else None
+    return document.count(focus.node, children) if focus and children else 0
 
 
-def budget_for(source: Document, policy: Policy) -> int:
-    """Return the budget for the shape of the focus. Without paging or summaries only the hard cap applies."""
-    head = source.head(source.focus.node) if source.is_json else b'"'
+def budget_for(document: Document, policy: Policy) -> int:
+    """Return the budget for what the answer is about. Without paging or summaries only the hard cap applies."""
+    head = document.head(subject(document, policy).node) if document.is_json else b'"'
     if not (policy.enable_summarization if head == b"{" else policy.enable_pagination):
         return policy.hard_output_token_cap
-    return {b"[": policy.output_token_threshold, b'"': policy.chunk_threshold}.get(head, policy.object_budget)
+    by_head = {b"[": policy.output_token_threshold, b'"': policy.chunk_threshold}
+    return by_head.get(head, policy.object_budget)
 
 
-def decide_oversized(source: Document, policy: Policy) -> Reduction:
-    """Choose the reduction for an answer that cannot be sent whole."""
-    budget = budget_for(source, policy)
-    if not source.is_json:
-        return Chunk(None, budget)
-    focus = source.focus
-    head = source.head(focus.node)
-    light = len(source.data) - (focus.node.end - focus.node.start) <= budget
-    if head == b"[" and light:
-        return Page(focus, budget)
-    if head == b'"' and light:
-        return Chunk(focus, budget)
-    return (
-        Preview(focus if light else Focus(source.root, ""), budget)
-        if policy.enable_summarization
-        else Walk(budget)
+def is_condensed(document: Document, focus: Focus, policy: Policy) -> bool:
+    """Return whether the items of a list are shortened. Looks at the first: a vector store has one in every item."""
+    from brimgate.engine.fields import is_noisy
+
+    children = document.open(focus.node)
+    return bool(policy.fields) or (
+        bool(children) and is_noisy(document.raw(document.child(children, 0)), policy)
     )
 
 
-NOTICE_ALLOWANCE: Final = 60
-"""Tokens for the one-line notice above a re-rendered answer, which has no cursor."""
+# What an answer is about
 
 
-def measure(source: Document, budget: int, policy: Policy) -> int:
+def _mapped(document: Document, fields: tuple[str, ...]) -> Focus | None:
+    """Return the object that a field map is about.
+
+    It has at least half of the fields, and more than an item of the list.
+    """
+    wanted = {name.partition(".")[0] for name in fields}
+    if not wanted:
+        return None
+    best, most = Focus(document.root, ""), 0
+    node, pointer = document.root, ""
+    for step in [*pointer_steps(document.focus.pointer), None]:
+        found = _names_in(document, node, wanted)
+        if found > most and document.head(node) == b"{":
+            best, most = Focus(node, pointer), found
+        children = document.open(node)
+        if step is not None and children and children.keys is not None:
+            index = children.keys.index(step)
+            node, pointer = document.child(children, index), pointer + pointer_step(children, index)
+    items = document.open(node) if document.head(node) == b"[" else None
+    in_item = _names_in(document, document.child(items, 0), wanted) if items else 0
+    return best if 2 * most >= len(wanted) and most > in_item else None
+
+
+def _names_in(document: Document, node: Node, wanted: set[str]) -> int:
+    children = document.open(node)
+    return len(wanted.intersection(children.keys)) if children and children.keys else 0
+
+
+def _unwrapped(document: Document) -> Focus:
+    node, pointer = document.root, ""
+    while children := document.open(node):
+        keys = children.keys or []
+        index = next((at for at, key in enumerate(keys) if key in _WRAPPERS or len(keys) == 1), None)
+        if index is None:
+            break
+        child = document.child(children, index)
+        is_heavy = child.end - child.start >= _DOMINANT * (node.end - node.start)
+        if document.head(child) != b"{" or not is_heavy or not document.open(child):
+            break
+        node, pointer = child, pointer + pointer_step(children, index)
+    return Focus(node, pointer)
+
+
+# What fits
+
+
+def _is_over_page(document: Document, policy: Policy) -> bool:
+    """Return whether a list has more items than a page, where that alone is a reason to page it."""
+    if not (policy.pages_always and policy.enable_pagination):
+        return False
+    return item_count(document, policy) > policy.default_page_size
+
+
+def is_light_around(document: Document, focus: Focus, budget: int, policy: Policy) -> bool:
+    """Return whether what surrounds the focus is little enough to be repeated beside a part of it."""
+    data, root, node = document.data, document.root, focus.node
+    size = (node.start - root.start) + (root.end - node.end)
+    if size <= budget:
+        return True
+    if size > _MOST_BYTES_A_TOKEN * budget:
+        return False
+    return policy.estimator.table(data[root.start : node.start] + data[node.end : root.end]) <= budget // 2
+
+
+def _page(document: Document, focus: Focus, budget: int, policy: Policy) -> Page | None:
+    """Return the plan for a list, or None if not even its first item fits beside what surrounds the list."""
+    children = document.open(focus.node)
+    if not children:
+        return None
+    condensed = is_condensed(document, focus, policy)
+    item = document.raw(document.child(children, 0))
+    kept = _condensed_item(item, policy) if condensed else item
+    data, root, node = document.data, document.root, focus.node
+    estimator = policy.estimator
+    around = estimator.table(data[root.start : node.start] + data[node.end : root.end])
+    # What surrounds a list is light, or we would not be here, and another form may make it lighter.
+    room = budget - min(around, budget // 2) - _ITEM_ALLOWANCE
+    fits = estimator.bound_of(kept) <= room or (
+        len(kept) <= _MOST_BYTES_A_TOKEN * budget and estimator.ceiling(jsontext.canonical(kept)) <= room
+    )
+    return Page(focus, budget, condensed) if fits else None
+
+
+def _condensed_item(raw: bytes, policy: Policy) -> bytes:
+    from brimgate.engine.fields import field_tree, project, strip
+
+    chosen = project(raw, field_tree(policy.fields), set()) if policy.fields else None
+    return strip(chosen or raw, policy)
+
+
+def _formatted(document: Document, budget: int, policy: Policy, answer_format: AnswerFormat) -> Format | None:
+    """Let a pack's formatter write all of it. Return None if that does not fit, or is not worth it."""
+    estimator = policy.estimator
+    room = budget
+    if policy.has_notices:
+        from brimgate.engine.replies.reply import allowance
+
+        room -= allowance(policy, section=True)
+    if estimator.table(document.data) > room * _FORMATTER_SAVING:
+        return None
+    text = answer_format(document.data, 0, None)
+    if text is None or not _is_cheap(text, document, room, policy):
+        return None
+    return Format(text, budget, len(formatted_items(document) or ()))
+
+
+def _is_cheap(text: str, document: Document, room: int, policy: Policy) -> bool:
+    """Return whether a formatted text is within the room and saves enough."""
+    estimator = policy.estimator
+    if not policy.has_notices:
+        is_cheaper = estimator.table(text) <= _CLEARLY_CHEAPER * estimator.table(document.data)
+        if is_cheaper and surely_fits(text, room, estimator):
+            return True
+    cost, whole = estimator.ceiling(text), estimator.ceiling(document.data)
+    return cost <= min(room, whole) and _is_worth(cost, whole, policy)
+
+
+def formatted_items(document: Document) -> jsontext.Children | None:
+    """Return the items for a formatter.
+
+    The numbers of a vector are not items, even if most of a fact is its embedding.
+    """
+    focus = document.focus
+    children = document.open(focus.node) if document.head(focus.node) == b"[" else None
+    if not children or document.head(document.child(children, 0)) in _NUMBER_HEADS:
+        return None
+    return children
+
+
+_NUMBER_HEADS: Final = frozenset(bytes((byte,)) for byte in b"-0123456789")
+
+
+def _rerendered(document: Document, tokens: int, budget: int, policy: Policy) -> Rerender | None:
+    """Write all of it in a cheaper form. Return None if that does not fit, or is not worth it where it fits as it is."""
+    if tokens > budget * BEST_SAVING:
+        return None
+    # Import the forms only here, where one is written: an answer from a pack's formatter needs none.
+    from brimgate.engine.forms import render
+
+    estimator = policy.estimator
+    rendered = render(jsontext.canonical(document.data), policy.format, estimator)
+    room = budget - (NOTICE_ALLOWANCE if policy.has_notices else 0)
+    if not policy.has_notices and surely_fits(rendered.text, room, estimator):
+        cost = estimator.table(rendered.text)
+        is_worth = tokens > budget or cost <= estimator.table(document.data)
+        return Rerender(rendered, cost, budget) if is_worth else None
+    cost = estimator.ceiling(rendered.text)
+    if cost > room or (tokens <= budget and not _is_worth(cost, estimator.ceiling(document.data), policy)):
+        return None
+    return Rerender(rendered, cost, budget)
+
+
+def _is_worth(cost: int, whole: int, policy: Policy) -> bool:
+    """Return whether changing an answer saves enough, including the notice that says so."""
+    if not policy.has_notices:
+        return cost <= whole
+    return cost + NOTICE_ALLOWANCE <= whole * (1 - _WORTH_COMPACTING)
+
+
+def measure(document: Document, budget: int, policy: Policy) -> int:
     """Count the tokens of the document, only as exactly as the question "more than the budget?" needs."""
     estimator = policy.estimator
-    if (bound := estimator.bound(len(source.data))) <= budget:
+    if (bound := estimator.bound(len(document.data))) <= budget:
         return bound
-    tokens = source.tokens(estimator)
+    tokens = document.tokens(estimator)
     if tokens > _BEYOND_DOUBT * budget:
         return tokens
-    if tokens > _CLEARLY_OVER * budget and len(source.data.translate(None, _ASCII)) * 5 < tokens:
+    if tokens > _CLEARLY_OVER * budget and len(document.data.translate(None, _ASCII)) * 5 < tokens:
         return tokens
     # A text that we take to be under the budget can cost up to twice as much; that must not exceed the cap.
     if 2 * budget <= policy.hard_output_token_cap and _is_surely_under(
-        source.data, tokens, budget, estimator
+        document.data, tokens, budget, estimator
     ):
         return tokens
-    return estimator.ceiling(source.data)
+    return estimator.ceiling(document.data)
 
 
 def surely_fits(text: str, budget: int, estimator: Estimator) -> bool:

@@ -11,7 +11,7 @@ from brimgate.engine.tokens.estimator import Estimator
 from brimgate.engine.tokens.families import MIN_BUDGET
 
 if TYPE_CHECKING:
-    from brimgate.engine.replies.formatted import AnswerFormat
+    from brimgate.engine.decision import AnswerFormat
 
 OutputSchema = Literal["drop", "relax", "keep"]
 Annotate = Literal["always", "reduced"]
@@ -98,6 +98,12 @@ class Policy(AnswerOptions):
     """Names that each stand for several fields in a query."""
     read_tool: str = "brimgate_read"
     """The name of the tool that notices point to."""
+    has_notices: bool = True
+    """Whether a notice stands above an answer that is complete in another form. A shell and REST have none."""
+    pages_always: bool = False
+    """Page a list that has more items than a page even if all would fit (REST, FR-001)."""
+    chunks_members: bool = True
+    """Chunk a text that is most of an object. REST previews every object instead (FR-015)."""
 
     def __post_init__(self) -> None:
         if self.strip_vectors is None:

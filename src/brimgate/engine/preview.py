@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from brimgate.engine import jsontext
-from brimgate.engine.document import MAX_DEPTH, Document, Node
-from brimgate.engine.fields import is_vector
+from brimgate.engine.document import MAX_DEPTH, Document, Focus, Node
+from brimgate.engine.fields import field_tree, is_vector, project, strip
 from brimgate.engine.forms import AUTO, Rendered, columns, plain, render
 from brimgate.engine.jsontext import Children
-from brimgate.engine.pointer import pointer_step
+from brimgate.engine.pointer import pointer_of, pointer_step
 from brimgate.engine.policy import Policy
 
 # Ends at the first mark followed by white space. There is no backtracking, whatever the text contains.
@@ -104,6 +104,53 @@ class _Draft:
     base: str
     tokens_per_byte: float
     held: dict[str, int] = field(default_factory=lambda: {})
+
+
+@dataclass(frozen=True, slots=True)
+class MappedFields:
+    """What a field map shows of an object."""
+
+    raw: bytes
+    """The fields as JSON, minified, without noise."""
+    shown: list[str]
+    others: list[str]
+    """The members that are not shown, the largest first."""
+
+
+def mapped_fields(document: Document, focus: Focus, policy: Policy) -> MappedFields | None:
+    """Choose the fields of the field map from the object that an answer is about. None if it has none of them."""
+    found: set[str] = set()
+    raw = document.raw(focus.node)
+    chosen = project(raw, field_tree(policy.fields), found) if policy.fields and raw[:1] == b"{" else None
+    if chosen is None:
+        return None
+    shown = [name for name in policy.fields if name in found]
+    names = {name.partition(".")[0] for name in shown}
+    children = document.open(focus.node)
+    keys = (children.keys if children else None) or []
+    sizes = {key: children.ends[at] - children.starts[at] for at, key in enumerate(keys)} if children else {}
+    others = sorted((key for key in sizes if key not in names), key=lambda key: -sizes[key])
+    return MappedFields(jsontext.canonical(strip(chosen, policy)), shown, others)
+
+
+def mapped_preview(
+    document: Document, focus: Focus, base: str, policy: Policy, budget: int
+) -> Essentials | None:
+    """Write the fields of the field map, with what surrounds the object. None if it has none of them."""
+    mapped = mapped_fields(document, focus, policy)
+    if mapped is None:
+        return None
+    data, root, node = document.data, document.root, focus.node
+    raw = jsontext.canonical(data[root.start : node.start] + mapped.raw + data[node.end : root.end])
+    here = base + focus.pointer
+    sections = [here + pointer_of([key]) for key in mapped.others[:_MAX_SECTIONS]]
+    rendered = _render(raw, policy)
+    tokens = policy.estimator.ceiling(rendered.text)
+    if tokens <= budget:
+        return Essentials(rendered, tokens, sections, mapped.shown)
+    short = Document(raw)
+    made = preview(short, short.root, base, policy, budget)
+    return Essentials(made.rendered, made.tokens, [*made.sections, *sections][:_MAX_SECTIONS], mapped.shown)
 
 
 def preview(source: Document, node: Node, base: str, policy: Policy, budget: int) -> Essentials:

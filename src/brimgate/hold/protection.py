@@ -50,8 +50,6 @@ class Protection:
         """Return the bounded first reply to an answer, or None when it fits and goes out unchanged."""
         held = self.hold(data, binding, now, live_list)
         source = held.source
-        if source.is_beginning:
-            answer_format = None  # a pack formats only whole answers
         try:
             return Gate(source, self.policy, held.issue, answer_format=answer_format).first()
         except Exception:  # noqa: BLE001  # whatever we got wrong, the answer stays bounded and readable

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from brimgate.engine import jsontext
-from brimgate.engine.replies.formatted import AnswerFormat
+from brimgate.engine.decision import AnswerFormat
 from brimgate.errors import JsonRefused
 from brimgate.packs.pack import Formatter, Pack, Scene
 

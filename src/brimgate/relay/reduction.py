@@ -17,8 +17,8 @@ from brimgate.relay.protocol.message import NOTHING, Message
 from brimgate.relay.read_tool import read_on
 
 if TYPE_CHECKING:
+    from brimgate.engine.decision import AnswerFormat
     from brimgate.engine.policy import Policy
-    from brimgate.engine.replies.formatted import AnswerFormat
     from brimgate.engine.replies.reply import Reply
     from brimgate.hold.live_lists import ClaimTickets, LiveList
     from brimgate.hold.protection import Protection

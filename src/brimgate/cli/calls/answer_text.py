@@ -6,16 +6,17 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 import msgspec
 
 from brimgate.cli.calls.pack_text import ShellFormatter
 from brimgate.cli.output import complain, for_terminal, printable, write_json, write_text
-from brimgate.engine import decision, jsontext
+from brimgate.engine import jsontext
+from brimgate.engine.decision import Chunk, Format, Page, Pass, Preview, Rerender, Walk, decide
 from brimgate.engine.document import Document
 from brimgate.engine.policy import Policy
-from brimgate.engine.replies.formatted import VIEW, format_all
+from brimgate.engine.replies.formatted import VIEW
 from brimgate.errors import JsonRefused, OperatorError
 from brimgate.packs.formatter import failure_of
 from brimgate.packs.pack import Pack
@@ -156,41 +157,26 @@ class _Shown:
 
 
 def _shown(called: Called, document: bytes) -> _Shown:
-    policy, source = called.policy, Document(document)
-    budget = decision.budget_for(source, policy)
+    """Show what is decided about the answer. All of it if that fits, in the pack's words or the cheapest form."""
     shell_formatter = None
     if called.pack is not None and called.pack.tool(called.tool).formatter is not None:
         shell_formatter = ShellFormatter(called.pack, called.tool, called.arguments, called.wrapper_log)
-    shown = (
-        (shell_formatter and _formatted(source, shell_formatter, budget, policy))
-        or _best(source, budget, policy)
-        or _bounded(called, document, shell_formatter)
-    )
+    source = Document(document)
+    plan = decide(source, called.policy, shell_formatter and shell_formatter.answer_format)
+    match plan:
+        case Pass():
+            shown = _Shown(source.data.decode("utf-8", "surrogateescape").rstrip("\n"))
+        case Rerender(rendered):
+            shown = _Shown(rendered.text)
+        case Format(text):
+            shown = _Shown(text, is_view=True)
+        case Page() | Preview() | Chunk() | Walk():
+            shown = _bounded(called, document, shell_formatter)
+        case _:
+            assert_never(plan)
     if shell_formatter and shown.is_view:
         return replace(shown, is_shortened=shell_formatter.remember(shown.text))
     return shown
-
-
-def _formatted(
-    source: Document, shell_formatter: ShellFormatter, budget: int, policy: Policy
-) -> _Shown | None:
-    """Format all of it with the pack's formatter, if that fits."""
-    formatted = format_all(source, shell_formatter.answer_format, budget, policy)
-    return formatted and _Shown(formatted.text, is_view=True)
-
-
-def _best(source: Document, budget: int, policy: Policy) -> _Shown | None:
-    """Show all of it in the form with the fewest tokens, if that fits."""
-    if decision.measure(source, budget, policy) > budget * decision.BEST_SAVING:
-        return None
-    text = source.data.decode("utf-8", "surrogateescape").rstrip("\n")
-    if source.is_json:
-        from brimgate.engine.forms import render
-
-        text = render(jsontext.canonical(source.data), policy.format, policy.estimator).text
-    estimator = policy.estimator
-    fits = decision.surely_fits(text, budget, estimator) or estimator.ceiling(text) <= budget
-    return _Shown(text) if fits else None
 
 
 def _bounded(called: Called, document: bytes, shell_formatter: ShellFormatter | None) -> _Shown:

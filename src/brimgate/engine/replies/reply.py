@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from brimgate.engine.decision import Outcome
 from brimgate.engine.document import Position
 from brimgate.engine.policy import Policy
 from brimgate.engine.query import View
@@ -25,6 +26,10 @@ class Reply:
     """The place of the content in the answer, if it is not all of it."""
     envelope: str = ""
     """What surrounds a text that is shown below it."""
+    outcome: Outcome = "read"
+    """What was decided about the answer; a reply to a query only reads it."""
+    item_count: int = 0
+    """The items of the list that the answer is about."""
 
     @classmethod
     def from_wire(cls, notice: str, payload: str, record: dict[str, Any]) -> "Reply":

@@ -6,9 +6,9 @@ from dataclasses import astuple, dataclass, field
 from typing import Any, Final
 
 from brimgate.engine import jsontext
+from brimgate.engine.decision import Outcome
 from brimgate.engine.document import Document, Focus, Node, Position
 from brimgate.engine.fields import ALL
-from brimgate.engine.pointer import pointer_step, pointer_steps
 from brimgate.engine.policy import Policy
 from brimgate.engine.query import View
 from brimgate.engine.replies.reply import Issue, budget_fields
@@ -16,15 +16,8 @@ from brimgate.engine.tokens.estimator import Estimator
 from brimgate.errors import BadRequest
 
 START: Final = Position(0)
-_DOMINANT: Final = 0.6
-_WRAPPERS: Final = frozenset(
-    "result data response payload body item object entity record value".split()  # noqa: SIM905
-)
-"""Members that hold the one thing an envelope is about.
-
-For other members, such as guest in a booking, the thing is the object around them.
-"""
-_OWN: Final = ("meta", "nextCursor")
+OWN_MEMBERS: Final = ("meta", "nextCursor")
+"""Members of an envelope that a page writes itself."""
 CURSOR: Final = "Zq3_" * 14
 """As long as a cursor can be. Stands for one while we try what fits."""
 _ROUNDS: Final = 6
@@ -120,60 +113,6 @@ class RestTarget:
         return frame.source.raw(self.node or frame.source.root)
 
 
-def about(source: Document, policy: Policy) -> Focus:
-    """Return the focus of a JSON answer: its list, or the object inside its envelope."""
-    mapped = _mapped(source, policy.fields)
-    if mapped is not None:
-        return mapped
-    focus = source.focus
-    if source.head(focus.node) == b"[" and (not focus.pointer or pointer_steps(focus.pointer)[0] not in _OWN):
-        return focus
-    return _unwrapped(source)
-
-
-def _mapped(source: Document, fields: tuple[str, ...]) -> Focus | None:
-    """Return the object that a field map is about.
-
-    It has at least half of the fields, and more than an item of the list.
-    """
-    wanted = {name.partition(".")[0] for name in fields}
-    if not wanted:
-        return None
-    best, most = Focus(source.root, ""), 0
-    node, pointer = source.root, ""
-    for step in [*pointer_steps(source.focus.pointer), None]:
-        found = _names_in(source, node, wanted)
-        if found > most and source.head(node) == b"{":
-            best, most = Focus(node, pointer), found
-        children = source.open(node)
-        if step is not None and children and children.keys is not None:
-            index = children.keys.index(step)
-            node, pointer = source.child(children, index), pointer + pointer_step(children, index)
-    items = source.open(node) if source.head(node) == b"[" else None
-    in_item = _names_in(source, source.child(items, 0), wanted) if items else 0
-    return best if 2 * most >= len(wanted) and most > in_item else None
-
-
-def _names_in(source: Document, node: Node, wanted: set[str]) -> int:
-    children = source.open(node)
-    return len(wanted.intersection(children.keys)) if children and children.keys else 0
-
-
-def _unwrapped(source: Document) -> Focus:
-    node, pointer = source.root, ""
-    while children := source.open(node):
-        keys = children.keys or []
-        index = next((at for at, key in enumerate(keys) if key in _WRAPPERS or len(keys) == 1), None)
-        if index is None:
-            break
-        child = source.child(children, index)
-        is_heavy = child.end - child.start >= _DOMINANT * (node.end - node.start)
-        if source.head(child) != b"{" or not is_heavy or not source.open(child):
-            break
-        node, pointer = child, pointer + pointer_step(children, index)
-    return Focus(node, pointer)
-
-
 class Unfit(Exception):
     """This shape cannot be brought within the budget; a plainer one can."""
 
@@ -187,6 +126,10 @@ class Shaped:
     tokens: int
     budget: int
     items: int = 0
+    """The items or lines that are shown."""
+    outcome: Outcome = "read"
+    item_count: int = 0
+    """The items of the list that the answer is about."""
     missing: tuple[str, ...] = ()
     """Requested fields that occur nowhere."""
 
@@ -267,7 +210,7 @@ def envelope_of(source: Document, focus: Focus) -> Envelope:
         if child.start <= place.start < child.end:
             key = name
             head, tail = shell.data[child.start : place.start], shell.data[place.end : child.end]
-        elif name in ("meta", "nextCursor"):
+        elif name in OWN_MEMBERS:
             own[name] = shell.raw(child)
         else:
             (after if key else before).append((name, shell.raw(child)))

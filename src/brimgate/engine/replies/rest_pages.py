@@ -213,7 +213,7 @@ class Pager:
             self.budget,
             self.frame.policy.estimator,
         )
-        return Shaped(body, "page", tokens, self.budget, count, tuple(self._missing()))
+        return Shaped(body, "page", tokens, self.budget, count, missing=tuple(self._missing()))
 
     def _alone(self, room: int) -> Shaped:
         """Write a page with one item that does not fit even alone, or not unchanged."""

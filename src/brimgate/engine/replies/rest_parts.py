@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from brimgate.engine import jsontext
 from brimgate.engine.document import Document, Focus, PlainText, Position
-from brimgate.engine.fields import chosen_part, field_tree, project, strip
+from brimgate.engine.fields import chosen_part
 from brimgate.engine.pointer import pointer_steps
-from brimgate.engine.preview import preview
+from brimgate.engine.preview import mapped_fields, preview
 from brimgate.engine.query import View
 from brimgate.engine.replies.rest_frame import (
     CURSOR,
@@ -113,7 +113,7 @@ def _written_chunk(
         budget,
         frame.policy.estimator,
     )
-    return Shaped(body, "chunk", tokens, budget, lines.last - lines.first + 1)
+    return Shaped(body, "chunk", tokens, budget)
 
 
 def part(frame: RestFrame, view: View, position: Position) -> Shaped:
@@ -160,7 +160,7 @@ def _written_part(frame: RestFrame, view: View, found: Part, budget: int) -> Sha
         budget,
         frame.policy.estimator,
     )
-    return Shaped(body, "part", tokens, budget, found.count if found.lines is None else 0)
+    return Shaped(body, "part", tokens, budget, found.count if found.kind == "items" else 0)
 
 
 def summarise(frame: RestFrame, target: RestTarget, thing: Focus, budget: int) -> Shaped:
@@ -189,7 +189,7 @@ def summarise(frame: RestFrame, target: RestTarget, thing: Focus, budget: int) -
             frame.policy.estimator,
         )
         if tokens <= budget:
-            return Shaped(body, "preview", tokens, budget, total)
+            return Shaped(body, "preview", tokens, budget)
         room -= max(tokens - budget, room // 10)
     raise Unfit
 
@@ -199,24 +199,21 @@ def _essentials(
 ) -> tuple[bytes, list[str], list[str]]:
     """Return the summary, the members it shows, and those it does not show whole, the largest first."""
     source, policy = target.source, frame.policy
-    raw = source.raw(thing.node)
-    found: set[str] = set()
-    chosen = project(raw, field_tree(policy.fields), found) if policy.fields else None
-    if chosen is None:
-        made = preview(source, thing.node, target.path + thing.pointer, policy, room)
+    here = target.path + thing.pointer
+    mapped = mapped_fields(source, thing, policy)
+    if mapped is None:
+        made = preview(source, thing.node, here, policy, room)
         if made.rendered.form != "json":
             raise Unfit
-        held = _names_below(made.sections, target.path + thing.pointer)
-        return made.rendered.text.encode(), made.shown_fields, held
-    kept = jsontext.canonical(strip(chosen, policy))
+        return made.rendered.text.encode(), made.shown_fields, _names_below(made.sections, here)
+    kept = mapped.raw
     if policy.estimator.ceiling(kept) > room:
         inner = Document(kept)
-        made = preview(inner, inner.root, target.path + thing.pointer, policy, room).rendered
+        made = preview(inner, inner.root, here, policy, room).rendered
         if made.form != "json":
             raise Unfit
         kept = made.text.encode()
-    order = [name for name in policy.fields if name in found]
-    return kept, order, _others(source, thing, {name.partition(".")[0] for name in order})
+    return kept, mapped.shown, [name for name in mapped.others if _can_be_asked(name)]
 
 
 def _names_below(pointers: list[str], base: str) -> list[str]:
@@ -225,16 +222,6 @@ def _names_below(pointers: list[str], base: str) -> list[str]:
     steps = [pointer_steps(pointer) for pointer in pointers]
     names = dict.fromkeys(path[depth] for path in steps if len(path) > depth)
     return [name for name in names if _can_be_asked(name)]
-
-
-def _others(source: Document, thing: Focus, shown: set[str]) -> list[str]:
-    children = source.open(thing.node)
-    if children is None or children.keys is None:
-        return []
-    sizes = {key: children.ends[at] - children.starts[at] for at, key in enumerate(children.keys)}
-    return sorted(
-        (key for key in sizes if key not in shown and _can_be_asked(key)), key=lambda key: -sizes[key]
-    )
 
 
 def _can_be_asked(name: str) -> bool:

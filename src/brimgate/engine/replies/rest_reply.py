@@ -1,21 +1,23 @@
 """Shape a REST answer: unchanged where it fits, otherwise the mildest shape that fits. Pure; no sockets here."""
 
 from dataclasses import replace
-from typing import Final
+from typing import Final, assert_never
 
 from brimgate.engine import decision, jsontext
+from brimgate.engine.decision import Chunk, Format, Page, Pass, Plan, Preview, Rerender, Walk
 from brimgate.engine.document import Document, Focus, Position
-from brimgate.engine.fields import ALL, are_around, is_noisy
+from brimgate.engine.fields import ALL, are_around
+from brimgate.engine.pointer import pointer_steps
 from brimgate.engine.policy import Policy
 from brimgate.engine.query import Query, View
 from brimgate.engine.replies.rest_frame import (
+    OWN_MEMBERS,
     START,
     RefusedQuery,
     RestFrame,
     RestTarget,
     Shaped,
     Unfit,
-    about,
     envelope_of,
 )
 from brimgate.engine.replies.rest_pages import Pager, choose
@@ -28,8 +30,19 @@ _MOST_SPACE: Final = 4
 
 
 def rest_policy(policy: Policy, *, is_error: bool = False) -> Policy:
-    """Return a policy for JSON without highlights. Errors are left unchanged as long as they are within the cap."""
-    policy = replace(policy, format="json", highlights=False, compact="never")
+    """Return a policy for JSON without highlights or notices, whose lists are always paged.
+
+    Errors are left unchanged as long as they are within the cap.
+    """
+    policy = replace(
+        policy,
+        format="json",
+        highlights=False,
+        compact="never",
+        has_notices=False,
+        pages_always=True,
+        chunks_members=False,
+    )
     if is_error:
         policy = replace(
             policy.with_thresholds(lambda _: policy.hard_output_token_cap, policy.hard_output_token_cap),
@@ -38,12 +51,12 @@ def rest_policy(policy: Policy, *, is_error: bool = False) -> Policy:
     return policy
 
 
-def shape(frame: RestFrame, request: Query) -> Shaped | None:
+def shape(frame: RestFrame, query: Query) -> Shaped | None:
     """Return the bounded answer, or None where it goes out unchanged."""
     if not frame.source.is_json:
-        return _text(frame, request)
+        return _text(frame, query)
     try:
-        return _begin(frame, RestTarget(frame.source), request)
+        return _begin(frame, RestTarget(frame.source), query)
     except Unfit:
         return last_resort(frame)
 
@@ -62,16 +75,11 @@ def last_resort(frame: RestFrame) -> Shaped:
     return chunk(frame, View("text", form="json"), 0)
 
 
-def budget_of(frame: RestFrame, request: Query) -> int:
+def budget_of(frame: RestFrame, query: Query) -> int:
     """Return the budget of an answer that goes out unchanged."""
-    policy, source = frame.policy, frame.source
-    if ALL in request.fields:
-        return policy.hard_output_token_cap
-    if not source.is_json:
-        return policy.chunk_threshold if policy.enable_pagination else policy.hard_output_token_cap
-    if source.head(about(source, policy).node) == b"[":
-        return policy.output_token_threshold if policy.enable_pagination else policy.hard_output_token_cap
-    return policy.object_budget if policy.enable_summarization else policy.hard_output_token_cap
+    if ALL in query.fields:
+        return frame.policy.hard_output_token_cap
+    return decision.budget_for(frame.source, frame.policy)
 
 
 def _read(frame: RestFrame, view: View, position: Position, request: Query) -> Shaped | None:
@@ -94,7 +102,7 @@ def _read(frame: RestFrame, view: View, position: Position, request: Query) -> S
         view = replace(view, fields=fields, condensed=False)
     view = replace(view, limit=request.limit or view.limit)
     target = frame.at(view.path) if view.scope == "path" else RestTarget(frame.source)
-    return _page(frame, target, about(target.source, frame.policy), view, position.node)
+    return _page(frame, target, decision.subject(target.source, frame.policy), view, position.node)
 
 
 def _at_path(frame: RestFrame, view: View, request: Query) -> Shaped:
@@ -109,53 +117,67 @@ def _at_path(frame: RestFrame, view: View, request: Query) -> Shaped:
     return found or _whole(frame, target, frame.policy.hard_output_token_cap)
 
 
-def _begin(frame: RestFrame, target: RestTarget, request: Query) -> Shaped | None:
+def _begin(frame: RestFrame, target: RestTarget, query: Query) -> Shaped | None:
     """Return the first reply about an answer, or about a part of one."""
-    policy, source = frame.policy, target.source
-    if request.lines:
+    policy, document = frame.policy, target.source
+    if query.lines:
         raise RefusedQuery("invalid_lines", "lines can be chosen from text only; this is JSON: choose fields")
-    if not source.is_json:
-        return _value(frame, target, request)
-    thing = about(source, policy)
-    is_list = source.head(thing.node) == b"["
-    if ALL in request.fields:
-        if is_list and request.limit and _count(target, thing) > request.limit and policy.enable_pagination:
-            return _page(frame, target, thing, _page_view(target, request.limit, (ALL,)), 0)
+    if not document.is_json:
+        return _value(frame, target, query)
+    thing = decision.subject(document, policy)
+    is_list = document.head(thing.node) == b"["
+    count = decision.item_count(document, policy)
+    if ALL in query.fields:
+        if query.limit and count > query.limit and policy.enable_pagination:
+            return _page(frame, target, thing, _page_view(target, query.limit, (ALL,)), 0)
         return _all(frame, target)
-    if request.fields and not (is_list and not _count(target, thing)):
-        fields = policy.spelled_out(request.fields)
-        if are_around(source, fields):
-            return _chosen(frame, target, Focus(source.root, ""), fields)
-        if is_list and not _is_heavy_around(frame, target, thing):
-            return _page(frame, target, thing, _page_view(target, _limit(policy, request), fields), 0)
+    if query.fields and not (is_list and not count):
+        fields = policy.spelled_out(query.fields)
+        if are_around(document, fields):
+            return _chosen(frame, target, Focus(document.root, ""), fields)
+        limit = query.limit or policy.default_page_size if policy.enable_pagination else _NO_LIMIT
+        if is_list and decision.is_light_around(document, thing, policy.output_token_threshold, policy):
+            return _page(frame, target, thing, _page_view(target, limit, fields), 0)
         return _chosen(frame, target, thing, fields)
-    if is_list:
-        return _list(frame, target, thing, _limit(policy, request))
-    return _object(frame, target, thing)
+    if query.limit:
+        policy = replace(policy, default_page_size=min(query.limit, policy.max_page_size))
+    return _decided(frame, target, decision.decide(document, policy), policy)
 
 
-def _limit(policy: Policy, request: Query) -> int:
-    return (request.limit or policy.default_page_size) if policy.enable_pagination else _NO_LIMIT
+def _decided(frame: RestFrame, target: RestTarget, plan: Plan, policy: Policy) -> Shaped | None:
+    """Write what was decided as JSON."""
+    match plan:
+        case Pass():
+            return None
+        case Rerender(rendered, _, budget):
+            shaped = _complete(rendered.text.encode(), budget, policy)
+        case Page(focus, _, condensed):
+            limit = policy.default_page_size if policy.enable_pagination else _NO_LIMIT
+            view = replace(_page_view(target, limit, policy.fields), condensed=condensed)
+            shaped = _page(frame, target, focus, view, 0)
+        case Preview(focus, budget):
+            shaped = _preview(frame, target, focus, budget, policy)
+        case Walk() | Chunk() | Format():  # of these REST's own policy has only the first
+            shaped = _walk(frame, View("walk", target.path, form="json"), START)
+        case _:
+            assert_never(plan)
+    return replace(shaped, outcome=decision.outcome_of(plan))
 
 
-def _count(target: RestTarget, thing: Focus) -> int:
-    children = target.source.open(thing.node)
-    return target.source.count(thing.node, children) if children else 0
+def _complete(body: bytes, budget: int, policy: Policy) -> Shaped:
+    return Shaped(body, "minified", policy.estimator.ceiling(body), budget)
 
 
-def _list(frame: RestFrame, target: RestTarget, thing: Focus, limit: int) -> Shaped | None:
-    policy, source = frame.policy, target.source
-    budget = policy.output_token_threshold if policy.enable_pagination else policy.hard_output_token_cap
-    if _count(target, thing) <= limit and not source.is_beginning and _fits(target, budget, policy):
-        return None
-    if _is_heavy_around(frame, target, thing):
-        return _object(frame, target, Focus(source.root, ""))
-    if _count(target, thing) <= limit and (small := _minified(frame, target, budget)):
-        return small
-    children = source.open(thing.node)
-    noisy = bool(children) and is_noisy(source.raw(source.child(children, 0)), policy)
-    view = _page_view(target, limit, policy.fields)
-    return _page(frame, target, thing, replace(view, condensed=bool(policy.fields) or noisy), 0)
+def _preview(frame: RestFrame, target: RestTarget, focus: Focus, budget: int, policy: Policy) -> Shaped:
+    """Write the essentials of an object; of a list the essentials of its first items, as a page."""
+    if target.source.head(focus.node) == b"[" and target.source.open(focus.node):
+        view = _page_view(target, policy.default_page_size, policy.fields)
+        condensed = decision.is_condensed(target.source, focus, policy)
+        return _page(frame, target, focus, replace(view, condensed=condensed), 0)
+    try:
+        return summarise(frame, target, focus, budget)
+    except Unfit:  # a walk needs less around it
+        return _walk(frame, View("walk", target.path, form="json"), START)
 
 
 def _page_view(target: RestTarget, limit: int, fields: tuple[str, ...]) -> View:
@@ -167,6 +189,9 @@ def _page(frame: RestFrame, target: RestTarget, thing: Focus, view: View, start:
     policy = frame.policy
     capped = view.fields == (ALL,) or not policy.enable_pagination
     budget = policy.hard_output_token_cap if capped else policy.output_token_threshold
+    if thing.pointer and pointer_steps(thing.pointer)[0] in OWN_MEMBERS:
+        # A page has a `meta` of its own, in the place of the one that holds the list.
+        return _walk(frame, View("walk", target.path + thing.pointer, form="json"), START)
     envelope = envelope_of(target.source, thing)
     try:
         return Pager(
@@ -174,28 +199,6 @@ def _page(frame: RestFrame, target: RestTarget, thing: Focus, view: View, start:
         ).page()
     except Unfit:
         return _walk(frame, View("walk", target.path, form="json"), START)
-
-
-def _is_heavy_around(frame: RestFrame, target: RestTarget, thing: Focus) -> bool:
-    """Return whether what surrounds a list is too much to repeat on every page."""
-    source = target.source
-    around = source.data[source.root.start : thing.node.start] + source.data[thing.node.end : source.root.end]
-    return frame.policy.estimator.table(around) > frame.policy.output_token_threshold // 2
-
-
-def _object(frame: RestFrame, target: RestTarget, thing: Focus) -> Shaped | None:
-    policy = frame.policy
-    budget = policy.object_budget if policy.enable_summarization else policy.hard_output_token_cap
-    if _fits(target, budget, policy) and not target.source.is_beginning:
-        return None
-    if small := _minified(frame, target, budget):
-        return small
-    if policy.enable_summarization:
-        try:
-            return summarise(frame, target, thing, budget)
-        except Unfit:
-            pass  # a walk needs less around it
-    return _walk(frame, View("walk", target.path, form="json"), START)
 
 
 def _all(frame: RestFrame, target: RestTarget) -> Shaped | None:

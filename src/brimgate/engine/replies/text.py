@@ -4,15 +4,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, assert_never
 
 from brimgate.engine import decision, jsontext
+from brimgate.engine.decision import AnswerFormat
 from brimgate.engine.document import Document, Focus, Position
-from brimgate.engine.fields import ALL, are_around, is_noisy
+from brimgate.engine.fields import ALL, are_around
 from brimgate.engine.fit import Fitted, fit
 from brimgate.engine.forms import render
 from brimgate.engine.jsontext import Children
 from brimgate.engine.policy import Policy
-from brimgate.engine.preview import preview
+from brimgate.engine.preview import mapped_preview, preview
 from brimgate.engine.query import FOCUS, WHOLE, Query, View
-from brimgate.engine.replies.formatted import AnswerFormat, first_formatted, read_formatted
+from brimgate.engine.replies.formatted import formatted_beginning, formatted_whole, read_formatted
 from brimgate.engine.replies.frame import BEGINNING, Frame, allowance_of
 from brimgate.engine.replies.reply import Issue, Notice, Reply
 from brimgate.engine.walk import Part
@@ -22,8 +23,13 @@ _WORTH_TRYING: Final = 6
 """A section this many times over the budget fits in no form."""
 
 
-def begin(frame: Frame, reduction: decision.Reduction) -> Reply:
-    match reduction:
+def begin(frame: Frame, plan: decision.Reduction, answer_format: AnswerFormat | None = None) -> Reply:
+    """Write the first reply as it was decided."""
+    return replace(_begin(frame, plan, answer_format), outcome=decision.outcome_of(plan))
+
+
+def _begin(frame: Frame, plan: decision.Reduction, answer_format: AnswerFormat | None) -> Reply:
+    match plan:
         case decision.Rerender(rendered, tokens, budget):
             record = {
                 "kind": "complete",
@@ -33,22 +39,27 @@ def begin(frame: Frame, reduction: decision.Reduction) -> Reply:
             }
             notice = Notice(f"complete, as {rendered.form}", tokens, frame.total_tokens)
             return frame.finish(notice, rendered.text, record, budget)
+        case decision.Format():
+            return formatted_whole(frame, plan)
         case decision.Page(focus, budget):
-            return _first_page(frame, focus, budget)
+            formatted = answer_format and formatted_beginning(frame, answer_format, budget)
+            return formatted or _first_page(frame, plan)
         case decision.Preview(focus, budget):
-            return _preview(frame, focus, budget)
+            formatted = answer_format and formatted_beginning(frame, answer_format, budget)
+            return formatted or _preview(frame, focus, budget)
         case decision.Chunk(focus, budget):
             return _first_chunk(frame, focus, budget)
         case decision.Walk(budget):
             return frame.part_reply(frame.walker(WHOLE, budget).part(None), WHOLE, budget)
         case _:
-            assert_never(reduction)
+            assert_never(plan)
 
 
-def _first_page(frame: Frame, focus: Focus, budget: int) -> Reply:
+def _first_page(frame: Frame, plan: decision.Page) -> Reply:
+    focus, budget = plan.focus, plan.budget
     highlights = frame.highlights(budget)
     children = frame.source.open(focus.node)
-    if frame.policy.fields or (children and _is_noisy(frame, children)):
+    if plan.is_condensed:
         view = View("focus", condensed=True, fields=frame.policy.fields)
         envelope = _envelope(frame, focus, "<items below>") if focus.pointer else ""
         return frame.selection_reply(view, 0, None, budget, highlights, envelope)
@@ -84,7 +95,9 @@ def _preview(frame: Frame, focus: Focus, budget: int) -> Reply:
     """Return the essentials of the whole, including what surrounds the focus."""
     named = f"sections: fields={','.join(dict(frame.policy.sections))}" if frame.policy.sections else ""
     room = budget - allowance_of(frame.policy, section=True) - frame.cost(named)
-    made = preview(frame.source, frame.source.root, frame.base, frame.policy, room)
+    made = mapped_preview(frame.source, focus, frame.base, frame.policy, room) or preview(
+        frame.source, frame.source.root, frame.base, frame.policy, room
+    )
     cursor = frame.issue(WHOLE, BEGINNING)
     children = frame.source.open(focus.node)
     count = len(children) if children else 0
@@ -106,11 +119,6 @@ def _preview(frame: Frame, focus: Focus, budget: int) -> Reply:
     }
     notice = Notice(f"summary of {count:,} {what}", made.tokens, frame.total_tokens, cursor, cursor)
     return frame.finish(notice, made.rendered.text, record, budget, remark=named)
-
-
-def _is_noisy(frame: Frame, children: Children) -> bool:
-    """Check the first item only: an embedding store sends a vector in every item."""
-    return is_noisy(frame.source.raw(frame.source.child(children, 0)), frame.policy)
 
 
 def _first_chunk(frame: Frame, focus: Focus | None, budget: int) -> Reply:
@@ -248,12 +256,16 @@ class Gate:
 
     def first(self) -> Reply | None:
         """Return the bounded first reply, or None when the answer fits and goes out unchanged."""
-        formatted = first_formatted(self._frame, self.answer_format) if self.answer_format else None
-        if formatted is not None:
-            return formatted
-        decided = decision.decide(self.source, self.policy)
-        return None if isinstance(decided, decision.Pass) else begin(self._frame, decided)
+        # A pack formats only whole answers.
+        answer_format = None if self.source.is_beginning else self.answer_format
+        plan = decision.decide(self.source, self.policy, answer_format)
+        if isinstance(plan, decision.Pass):
+            return None
+        return self._counted(begin(self._frame, plan, answer_format))
 
     def read(self, view: View, position: Position, request: Query) -> Reply:
         """Continue from a cursor, or look at the held answer in another way."""
-        return read(self._frame, view, position, request, self.answer_format)
+        return self._counted(read(self._frame, view, position, request, self.answer_format))
+
+    def _counted(self, reply: Reply) -> Reply:
+        return replace(reply, item_count=decision.item_count(self.source, self.policy))
