@@ -5,10 +5,11 @@ from collections.abc import Callable, Mapping
 
 from brimgate.config.declarations import Config, Override
 from brimgate.config.rule_reader import endpoint_rules, rules_by_path
+from brimgate.engine.decision import Decision
 from brimgate.engine.policy import Policy, ToolRule
 from brimgate.engine.replies.rest_frame import ParameterNames
 from brimgate.front.rest.headers import credentials_digest
-from brimgate.front.rest.middleware import MAX_BYTES, Decision, ProtectedApp, Resolve, log_decision
+from brimgate.front.rest.middleware import MAX_BYTES, ProtectedApp, Resolve, log_decision
 from brimgate.hold.protection import DEFAULT_TTL_SECONDS, Protection, process_ring
 from brimgate.hold.stores.contract import SnapshotStore
 from brimgate.hold.stores.memory import MemoryStore

@@ -20,7 +20,7 @@ ESTIMATOR = Estimator()
 
 
 def policy(budget: int = 2_000, **changes: Any) -> Policy:
-    names = ("output_token_threshold", "object_threshold", "object_threshold", "chunk_threshold")
+    names = ("output_token_threshold", "object_threshold", "chunk_threshold")
     chosen: dict[str, Any] = dict.fromkeys(names, budget)
     return Policy(**(chosen | changes))
 

@@ -49,7 +49,7 @@ def answered(method: str, members: str, key: str = "7") -> dict[str, Any]:
 def everything_about(conversation: Conversation, first: Any) -> str:
     """All that can be reached: the first answer, and whatever is held."""
     held = conversation.store._held.values()  # pyright: ignore[reportPrivateUsage]
-    return json.dumps(first) + "".join(one.source.data.decode() for one in held)
+    return json.dumps(first) + "".join(one.data.decode() for one in held)
 
 
 # Over the hard cap

@@ -211,13 +211,16 @@ def test_decisions_are_reported_without_content() -> None:
         served.ask("/rows", cursor=cursor)
         served.ask("/rows", cursor="x")
         served.ask("/one")
-    assert [(one.path, one.kind, one.item_count) for one in seen] == [
-        ("/rows", "page", 50),
-        ("/rows", "page", 50),
-        ("/rows", "invalid_cursor", 0),
-        ("/one", "untouched", 0),
+    told = [one.fields() for one in seen]
+    assert [(one["tool"], one["outcome"], one["itemCount"], one["itemsShown"]) for one in told] == [
+        ("/rows", "page", len(ROWS), 50),
+        ("/rows", "read", len(ROWS), 50),
+        ("/rows", "refused", 0, 0),
+        ("/one", "passed", 1, 1),
     ]
-    assert seen[0].original_tokens > seen[0].estimated_tokens > 0
+    assert told[0]["originalTokens"] > told[0]["estimatedTokens"] > 0
+    assert told[0]["cursorIssued"] and told[1]["cursorFollowed"] and "cursor" in told[2]["reason"]
+    assert told[3]["originalBytes"] == told[3]["responseBytes"] == len(b"[1]")
 
 
 def test_a_report_that_fails_fails_no_request() -> None:

@@ -42,13 +42,13 @@ def test_without_any_memory_nothing_passes_that_does_not_fit() -> None:
 
 def test_decisions_are_logged_without_content(caplog: Any) -> None:
     with (
-        caplog.at_level("INFO", "brimgate.rest"),
+        caplog.at_level("DEBUG", "brimgate.rest"),
         serve(starlette_app({"/x": ROWS, "/one": ["secret"]})) as served,
     ):
         served.ask("/x")
         served.ask("/one")
     lines = [record.getMessage() for record in caplog.records if record.name == "brimgate.rest"]
-    assert lines[0].startswith("path='/x' kind=page originalTokens=")
-    assert lines[0].endswith(" itemCount=50")
-    assert lines[1].startswith("path='/one' kind=untouched originalTokens=")
+    assert lines[0].startswith("decision outcome='page' upstream='rest' tool='/x' ")
+    assert f" itemCount={len(ROWS)} itemsShown=50 " in lines[0]
+    assert lines[1].startswith("decision outcome='passed' upstream='rest' tool='/one' ")
     assert "secret" not in "".join(lines)

@@ -15,7 +15,6 @@ from brimgate.watch.log import Log
 if TYPE_CHECKING:
     from brimgate.back.rest.api import ApiAnswer, RestApi
     from brimgate.back.rest.model import Api
-    from brimgate.front.rest.middleware import Decision
     from brimgate.hold.protection import Protection
 
 VERSION: Final = "v1"
@@ -33,14 +32,15 @@ class ServedApi:
         *,
         budget: int | None,
     ) -> None:
-        self._name, self._log, self._budget = name, log, budget
+        self._name, self._budget = name, budget
         self.app = ProtectedApp(
             Routes(_Operations(api), prefix),
             self._rules(config),
             _lasting(protection(), config),
             details=details_of(api.api, prefix),
             max_bytes=config.max_result_bytes,
-            report=self._note,
+            report=log.decided,
+            upstream=name,
         )
 
     def _rules(self, config: Config) -> Any:
@@ -50,19 +50,6 @@ class ServedApi:
     def apply(self, config: Config) -> None:
         self.app.rules = self._rules(config)
         self.app.protection = _lasting(self.app.protection, config)
-
-    def _note(self, decision: "Decision") -> None:
-        fields = {
-            "upstream": self._name,
-            "path": decision.path[:200],
-            "decision": decision.kind,
-            "status": decision.status,
-            "estimatedTokens": decision.estimated_tokens,
-            "originalTokens": decision.original_tokens,
-            "itemCount": decision.item_count,
-            "responseBytes": decision.response_bytes,
-        }
-        self._log.write("rest", fields)
 
 
 class _Operations:

@@ -4,16 +4,15 @@ Every path asks here: relay, REST, the middlewares, the shell. They differ in th
 what was decided.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, assert_never
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
 from brimgate.engine import jsontext
 from brimgate.engine.document import Document, Focus, Node
 from brimgate.engine.pointer import pointer_step, pointer_steps
 from brimgate.engine.policy import Policy
-from brimgate.engine.tokens.estimator import Estimator
+from brimgate.engine.tokens.estimator import MOST_BYTES_A_TOKEN, is_surely_under
 
 if TYPE_CHECKING:
     from brimgate.engine.forms import Rendered
@@ -124,6 +123,80 @@ def outcome_of(plan: Plan) -> Outcome:
             return "chunk"
         case _:
             assert_never(plan)
+
+
+class Sizes(NamedTuple):
+    """What an answer and its reply take, in tokens and in items of a list."""
+
+    original_tokens: int
+    estimated_tokens: int
+    item_count: int = 0
+    """The items of the upstream's list; 0 if the answer is not about a list."""
+    items_shown: int = 0
+
+
+@dataclass(slots=True)
+class Decision:
+    """What became of one answer. Every answer on every path makes one: the log, metrics and tests hang on it."""
+
+    time: float
+    principal: str
+    upstream: str
+    tool: str
+    """The tool, or the method or route where there is none."""
+    outcome: Outcome
+    original_bytes: int
+    """What came: the result, error or body."""
+    response_bytes: int
+    """What is sent for it."""
+    sizes: Sizes | Callable[[], Sizes]
+    """A function for an answer that passes: it is looked at only if somebody asks."""
+    client: str = ""
+    estimate_method: str = ""
+    """The token family that was counted in."""
+    engine_seconds: float = 0.0
+    upstream_seconds: float = 0.0
+    issued_cursor: bool = False
+    followed_cursor: bool = False
+    reason: str = ""
+    """Why it was refused, or what failed."""
+
+    def measured(self) -> Sizes:
+        if not isinstance(self.sizes, Sizes):
+            self.sizes = self.sizes()
+        return self.sizes
+
+    def fields(self) -> dict[str, object]:
+        """Return it as the log tells it: sizes and kinds, nothing of the content."""
+        sizes = self.measured()
+        told: dict[str, object] = {
+            "outcome": self.outcome,
+            "upstream": self.upstream,
+            "tool": self.tool[:200],
+            "principal": self.principal,
+            "client": self.client,
+            "originalTokens": sizes.original_tokens,
+            "estimatedTokens": sizes.estimated_tokens,
+            "originalBytes": self.original_bytes,
+            "responseBytes": self.response_bytes,
+            "itemCount": sizes.item_count,
+            "itemsShown": sizes.items_shown,
+            "estimateMethod": self.estimate_method,
+            "engineMs": round(self.engine_seconds * 1_000, 2),
+            "upstreamMs": round(self.upstream_seconds * 1_000, 1),
+            "cursorIssued": self.issued_cursor,
+            "cursorFollowed": self.followed_cursor,
+        }
+        return told | ({"reason": self.reason[:200]} if self.reason else {})
+
+
+Report = Callable[[Decision], None]
+
+
+def sizes_of(document: Document, policy: Policy) -> Sizes:
+    """Measure an answer that is sent as it is."""
+    tokens, items = document.tokens(policy.estimator), item_count(document, policy)
+    return Sizes(tokens, tokens, items, items)
 
 
 def decide(document: Document, policy: Policy, answer_format: AnswerFormat | None = None) -> Plan:
@@ -253,7 +326,7 @@ def is_light_around(document: Document, focus: Focus, budget: int, policy: Polic
     size = (node.start - root.start) + (root.end - node.end)
     if size <= budget:
         return True
-    if size > _MOST_BYTES_A_TOKEN * budget:
+    if size > MOST_BYTES_A_TOKEN * budget:
         return False
     return policy.estimator.table(data[root.start : node.start] + data[node.end : root.end]) <= budget // 2
 
@@ -272,7 +345,7 @@ def _page(document: Document, focus: Focus, budget: int, policy: Policy) -> Page
     # What surrounds a list is light, or we would not be here, and another form may make it lighter.
     room = budget - min(around, budget // 2) - _ITEM_ALLOWANCE
     fits = estimator.bound_of(kept) <= room or (
-        len(kept) <= _MOST_BYTES_A_TOKEN * budget and estimator.ceiling(jsontext.canonical(kept)) <= room
+        len(kept) <= MOST_BYTES_A_TOKEN * budget and estimator.ceiling(jsontext.canonical(kept)) <= room
     )
     return Page(focus, budget, condensed) if fits else None
 
@@ -305,7 +378,7 @@ def _is_cheap(text: str, document: Document, room: int, policy: Policy) -> bool:
     estimator = policy.estimator
     if not policy.has_notices:
         is_cheaper = estimator.table(text) <= _CLEARLY_CHEAPER * estimator.table(document.data)
-        if is_cheaper and surely_fits(text, room, estimator):
+        if is_cheaper and estimator.surely_fits(text, room):
             return True
     cost, whole = estimator.ceiling(text), estimator.ceiling(document.data)
     return cost <= min(room, whole) and _is_worth(cost, whole, policy)
@@ -336,7 +409,7 @@ def _rerendered(document: Document, tokens: int, budget: int, policy: Policy) ->
     estimator = policy.estimator
     rendered = render(jsontext.canonical(document.data), policy.format, estimator)
     room = budget - (NOTICE_ALLOWANCE if policy.has_notices else 0)
-    if not policy.has_notices and surely_fits(rendered.text, room, estimator):
+    if not policy.has_notices and estimator.surely_fits(rendered.text, room):
         cost = estimator.table(rendered.text)
         is_worth = tokens > budget or cost <= estimator.table(document.data)
         return Rerender(rendered, cost, budget) if is_worth else None
@@ -364,51 +437,13 @@ def measure(document: Document, budget: int, policy: Policy) -> int:
     if tokens > _CLEARLY_OVER * budget and len(document.data.translate(None, _ASCII)) * 5 < tokens:
         return tokens
     # A text that we take to be under the budget can cost up to twice as much; that must not exceed the cap.
-    if 2 * budget <= policy.hard_output_token_cap and _is_surely_under(
+    if 2 * budget <= policy.hard_output_token_cap and is_surely_under(
         document.data, tokens, budget, estimator
     ):
         return tokens
     return estimator.ceiling(document.data)
 
 
-def surely_fits(text: str, budget: int, estimator: Estimator) -> bool:
-    """Return whether a text fits by the pair table alone, which needs no vocabulary.
-
-    Loading a vocabulary takes longer than all the rest of a call from a shell.
-    """
-    data = text.encode("utf-8", "surrogateescape")
-    return _is_surely_under(data, estimator.table(data), budget, estimator)
-
-
-def _is_surely_under(data: bytes, tokens: int, budget: int, estimator: Estimator) -> bool:
-    if 2 * tokens > budget or len(data) > _MOST_BYTES_A_TOKEN * budget:
-        return False
-    odd = len(data.translate(None, _ORDINARY)) * estimator.bound(1)
-    return max(2 * tokens, _by_runs(data) * estimator.multiplier) + odd <= budget
-
-
-def _by_runs(data: bytes) -> float:
-    """Estimate the tokens of a text by where its kinds of characters change.
-
-    The table is a sum over pairs of bytes, some with negative weights. For pairs that no real text is made of
-    (`aA aA`, `"A"A`) it can say that they are free.
-    """
-    letters = len(data) - len(data.translate(None, _LETTERS))
-    in_long_runs = sum(map(len, _LONG_RUN.findall(data)))
-    return 1.6 * len(_RUN.findall(data)) + letters / 4 + 0.75 * in_long_runs
-
-
-_ORDINARY: Final = (
-    bytes(range(0x30, 0x3A)) + bytes(range(0x41, 0x5B)) + bytes(range(0x61, 0x7B)) + b' \n\r\t"{}[]:,.-_/'
-)
-"""Bytes for which the table has never counted less than half of what a text of them costs.
-
-Others (symbols, scripts beyond ASCII) can cost several times what it says: they are counted at their maximum.
-"""
-_LETTERS: Final = bytes(range(0x41, 0x5B)) + bytes(range(0x61, 0x7B))
-_RUN: Final = re.compile(rb"[a-z]+|[A-Z]+|[0-9]{1,3}| +|[^a-zA-Z0-9 ]")
-_LONG_RUN: Final = re.compile(rb"[A-Za-z]{13,}")
-_MOST_BYTES_A_TOKEN: Final = 8
 _ASCII: Final = bytes(range(128))
 _CLEARLY_OVER: Final = 2.5
 """Applies to plain text.

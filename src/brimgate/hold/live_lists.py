@@ -11,6 +11,7 @@ from brimgate.engine.document import Document, Position
 from brimgate.engine.pointer import pointer_steps
 from brimgate.engine.query import Query, View
 from brimgate.hold.stores.contract import Bounds
+from brimgate.hold.stores.memory import MAX_VIEWS
 
 EVERYTHING: Final = 1 << 53
 """More items than any list has: a total may be unknown."""
@@ -104,6 +105,8 @@ class _Known(NamedTuple):
     live_list: LiveList
     size: int
     """Its size when it was last accessed: it grows only for those who read it."""
+    views: dict[bytes, bytes]
+    """The definitions of derived views, as a store keeps them beside a snapshot."""
 
 
 class LiveLists:
@@ -122,7 +125,33 @@ class LiveLists:
     def add(self, principal: str, snapshot: bytes, live_list: LiveList, now: float, until: float) -> None:
         with self._lock:
             self._sweep(now)
-            self._put((principal, snapshot), until, live_list)
+            self._put((principal, snapshot), until, live_list, {})
+
+    def put_view(self, principal: str, snapshot: bytes, key: bytes, view: bytes, until: float) -> bool:
+        """Keep a view beside a list, and the list as long as the cursor. Return False if it is here no more."""
+        with self._lock:
+            found = self._known.get((principal, snapshot))
+            if found is None:
+                return False
+            found.views[key] = view
+            if len(found.views) > MAX_VIEWS:
+                del found.views[next(iter(found.views))]
+            self._known[principal, snapshot] = found._replace(until=max(found.until, until))
+        return True
+
+    def get_view(self, principal: str, snapshot: bytes, key: bytes) -> bytes | None:
+        with self._lock:
+            found = self._known.get((principal, snapshot))
+            return found.views.get(key) if found is not None else None
+
+    def take(self, principal: str, snapshot: bytes) -> dict[bytes, bytes]:
+        """Forget a list that is complete, and return its views: it becomes a snapshot."""
+        with self._lock:
+            found = self._known.get((principal, snapshot))
+            if found is None:
+                return {}
+            self._drop((principal, snapshot))
+            return found.views
 
     def of(self, principal: str, snapshot: bytes, now: float) -> LiveList | None:
         with self._lock:
@@ -130,14 +159,14 @@ class LiveLists:
             found = self._known.get((principal, snapshot))
             if found is None:
                 return None
-            self._put((principal, snapshot), found.until, found.live_list)
+            self._put((principal, snapshot), found.until, found.live_list, found.views)
             return found.live_list
 
     def _sweep(self, now: float) -> None:
         for key in [key for key, one in self._known.items() if one.until + _MARGIN_SECONDS < now]:
             self._drop(key)
 
-    def _put(self, key: Key, until: float, live_list: LiveList) -> None:
+    def _put(self, key: Key, until: float, live_list: LiveList, views: dict[bytes, bytes]) -> None:
         """Store a list. Evict the least recently used: first of the same principal, then of everyone."""
         if key in self._known:
             self._drop(key)
@@ -146,7 +175,7 @@ class LiveLists:
             self._drop(next(other for other in self._known if other[0] == principal))
         while self._known and self._bytes_of.total() + size > bounds.total_bytes:
             self._drop(next(iter(self._known)))
-        self._known[key] = _Known(until, live_list, size)
+        self._known[key] = _Known(until, live_list, size, views)
         self._bytes_of[principal] += size
 
     def _drop(self, key: Key) -> None:

@@ -3,8 +3,10 @@
 import os
 import secrets
 from base64 import b64decode
+from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from brimgate.engine.cursor import Binding, Cursor, KeyRing, check_key, peek
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 KEY_VARIABLE: Final = "BRIMGATE_CURSOR_KEY"
 DEFAULT_TTL_SECONDS: Final = 600
+_MAX_OPENED_BYTES: Final = 128 << 20
 _TOOL: Final = b"\0tool"
 """The key of the tool's name, stored beside its snapshot; keys of views have four bytes."""
 _NAMED_VIEWS: Final = {b"": WHOLE, FOCUS.key(): FOCUS}
@@ -38,6 +41,7 @@ class Protection:
     store: SnapshotStore
     ttl_seconds: int = DEFAULT_TTL_SECONDS
     live_lists: LiveLists = field(default_factory=LiveLists)
+    opened_documents: "OpenedDocuments" = field(default_factory=lambda: OpenedDocuments())
 
     def protect(
         self,
@@ -80,9 +84,9 @@ class Protection:
         if live_list is None or state is None or state.is_complete:
             return HeldAnswer(self, binding, Document(data if state is None else state.data), now)
         snapshot = secrets.token_bytes(8)  # another answer may begin with the same items, then differ
-        held = HeldAnswer(self, binding, _source_of(live_list, state), now, snapshot)
         self.live_lists.add(binding.principal, snapshot, live_list, now, now + self.ttl_seconds)
-        return held
+        document = self.opened_documents.of_list(binding.principal, snapshot, live_list, state)
+        return HeldAnswer(self, binding, document, now, snapshot)
 
     def select(self, data: bytes, binding: Binding, request: Query, now: float) -> Reply:
         """Reply to a query about an answer that is not held yet."""
@@ -104,9 +108,10 @@ class Protection:
 
     def opened(self, cursor_text: str, binding: Binding, now: float) -> "tuple[HeldAnswer, View, Position]":
         """Return what a cursor leads to: a held answer, the view of it, and where to continue."""
-        cursor, source = self._held(cursor_text, binding, now)
+        cursor = self.ring.unseal(cursor_text, binding, int(now // 60))
+        document = self._held(cursor, binding, now)
         view = self._view(cursor, binding)
-        return HeldAnswer(self, binding, source, now, cursor.snapshot), view, cursor.position
+        return HeldAnswer(self, binding, document, now, cursor.snapshot), view, cursor.position
 
     def live_list(self, cursor_text: str, binding: Binding, now: float) -> LiveList | None:
         """Return the live list of the answer that a cursor leads to, or None if all of it is here."""
@@ -115,7 +120,10 @@ class Protection:
         return None if found is None or found.is_complete else found
 
     async def fill(self, cursor_text: str, binding: Binding, request: Query, now: float) -> None:
-        """Fetch as much of a live list as a query needs. Raise UpstreamError if it cannot be fetched."""
+        """Fetch as much of a live list as a query needs. Raise UpstreamError if it cannot be fetched.
+
+        It runs on the event loop, and so asks no store: live lists have a place of their own.
+        """
         live_list = self.live_list(cursor_text, binding, now)
         if live_list is not None:
             held, view, position = self.opened(cursor_text, binding, now)
@@ -124,41 +132,111 @@ class Protection:
 
     def section(self, cursor_text: str, binding: Binding, path: str, now: float) -> bytes:
         """Return the value at a path of a held answer, as it was sent."""
-        source = self._held(cursor_text, binding, now)[1]
-        return source.raw(source.resolve(path))
-
-    def _held(self, cursor_text: str, binding: Binding, now: float) -> tuple[Cursor, Document]:
         cursor = self.ring.unseal(cursor_text, binding, int(now // 60))
-        source = self.store.get(binding.principal, cursor.snapshot, int(now // 60))
-        if source is None:
+        document = self._held(cursor, binding, now)
+        return document.raw(document.resolve(path))
+
+    def _held(self, cursor: Cursor, binding: Binding, now: float) -> Document:
+        principal, snapshot, minute = binding.principal, cursor.snapshot, int(now // 60)
+        live_list = self.live_lists.of(principal, snapshot, now)
+        if live_list is not None and not (state := live_list.state()).is_complete:
+            return self.opened_documents.of_list(principal, snapshot, live_list, state)
+        if live_list is not None:
+            self._settle(principal, snapshot, live_list.data, now)
+        known = self.opened_documents.of(principal, snapshot)
+        if known is not None and self.store.renew(principal, snapshot, 0, minute):
+            return known
+        data = self.store.get(principal, snapshot, minute)
+        if data is None:
+            self.opened_documents.drop(principal, snapshot)
             raise CursorError
-        live_list = self.live_lists.of(binding.principal, cursor.snapshot, now)
-        if live_list is None and source.is_beginning:
-            raise CursorError  # it was the beginning of a live list that is no longer held
-        state = live_list.state() if live_list is not None else None
-        if live_list is not None and state is not None and len(state.data) != len(source.data):
-            source = _source_of(live_list, state)
-            self.store.grow(binding.principal, cursor.snapshot, source)
-        return cursor, source
+        return self.opened_documents.add(principal, snapshot, Document(data))
+
+    def _settle(self, principal: str, snapshot: bytes, data: bytes, now: float) -> None:
+        """Make a snapshot of a list that is complete."""
+        views = self.live_lists.take(principal, snapshot)
+        self.store.put(principal, snapshot, data, self.expires_minute(now), int(now // 60))
+        for key, view in views.items():
+            self.store.put_view(principal, snapshot, key, view)
+        self.opened_documents.drop(principal, snapshot)  # it has only the beginning
+
+    def expires_minute(self, now: float) -> int:
+        """Return when a cursor that is issued now expires.
+
+        Rounded up to the minute: it lives at least as long as promised, and its text changes only once a minute.
+        """
+        return int(-(-(now + self.ttl_seconds) // 60))
 
     def owner(self, cursor_text: str, principal: str, upstream: str) -> Binding:
-        """Return the binding that a cursor must have for `read`: the name of the tool is stored beside the answer."""
-        snapshot = peek(cursor_text).snapshot
-        tool = self.store.get_view(principal, snapshot, _TOOL)
-        if tool is None:
-            raise CursorError
+        """Return the binding that a cursor must have for `read`: the name of the tool is kept beside the answer."""
+        tool = self._kept_view(principal, peek(cursor_text).snapshot, _TOOL)
         return Binding(principal, upstream, tool.decode())
+
+    def live_owner(self, cursor_text: str, principal: str, upstream: str) -> Binding | None:
+        """Return the same if the cursor leads to a live list, else None. Asks no store."""
+        tool = self.live_lists.get_view(principal, peek(cursor_text).snapshot, _TOOL)
+        return None if tool is None else Binding(principal, upstream, tool.decode())
+
+    def _kept_view(self, principal: str, snapshot: bytes, key: bytes) -> bytes:
+        view = self.live_lists.get_view(principal, snapshot, key)
+        if view is None:
+            view = self.store.get_view(principal, snapshot, key)
+        if view is None:
+            raise CursorError
+        return view
 
     def _view(self, cursor: Cursor, binding: Binding) -> View:
         if cursor.view in _NAMED_VIEWS:
             return _NAMED_VIEWS[cursor.view]
-        packed = self.store.get_view(binding.principal, cursor.snapshot, cursor.view)
-        if packed is None:
-            raise CursorError
-        return View.unpack(packed)
+        return View.unpack(self._kept_view(binding.principal, cursor.snapshot, cursor.view))
 
 
-def _source_of(live_list: LiveList, state: ListState) -> Document:
+class OpenedDocuments:
+    """The documents in use, with the index of what was already opened, so that page k costs a slice.
+
+    A store has only bytes. The most recently used stay opened, as many as fit.
+    """
+
+    def __init__(self, most_bytes: int = _MAX_OPENED_BYTES) -> None:
+        self._most_bytes = most_bytes
+        self._documents: OrderedDict[tuple[str, bytes], Document] = OrderedDict()
+        self._bytes = 0
+        self._lock = Lock()
+
+    def of(self, principal: str, snapshot: bytes) -> Document | None:
+        with self._lock:
+            found = self._documents.get((principal, snapshot))
+            if found is not None:
+                self._documents.move_to_end((principal, snapshot))
+            return found
+
+    def of_list(self, principal: str, snapshot: bytes, live_list: LiveList, state: ListState) -> Document:
+        """Return the document of a live list as it is now."""
+        known = self.of(principal, snapshot)
+        if known is not None and len(known.data) == len(state.data):
+            return known
+        return self.add(principal, snapshot, _document_of(live_list, state))
+
+    def add(self, principal: str, snapshot: bytes, document: Document) -> Document:
+        with self._lock:
+            self._drop((principal, snapshot))
+            self._documents[principal, snapshot] = document
+            self._bytes += len(document.data)
+            while self._bytes > self._most_bytes and len(self._documents) > 1:
+                self._drop(next(iter(self._documents)))
+        return document
+
+    def drop(self, principal: str, snapshot: bytes) -> None:
+        with self._lock:
+            self._drop((principal, snapshot))
+
+    def _drop(self, key: tuple[str, bytes]) -> None:
+        found = self._documents.pop(key, None)
+        if found is not None:
+            self._bytes -= len(found.data)
+
+
+def _document_of(live_list: LiveList, state: ListState) -> Document:
     expected = 0 if state.is_complete else state.total
     return Document(state.data, expected=expected, growing=live_list.pointer, has_end=state.is_total_known)
 
@@ -174,21 +252,37 @@ class HeldAnswer:
         self.source = source
         self._now = now
         self._snapshot = snapshot
+        self._is_stored = False
+        self.has_issued = False
+        """Whether there is a cursor to it."""
 
     def issue(self, view: View, position: Position) -> str:
-        protection, principal = self._protection, self._binding.principal
-        # Rounded up to the minute: a cursor lives at least as long as promised, and its text changes only
-        # once a minute.
-        expires = int(-(-(self._now + protection.ttl_seconds) // 60))
+        protection = self._protection
+        self.has_issued = True
+        expires = protection.expires_minute(self._now)
         if not self._snapshot:
             self._snapshot = protection.ring.snapshot_id(self.source.data, self._binding)
-        protection.store.put(principal, self._snapshot, self.source, expires, int(self._now // 60))
-        protection.store.put_view(principal, self._snapshot, _TOOL, self._binding.tool.encode())
+        self._keep(_TOOL, self._binding.tool.encode(), expires)
         view = self._with_choices(view)
         key = b"" if view == WHOLE else view.key()
         if key not in _NAMED_VIEWS:
-            protection.store.put_view(principal, self._snapshot, key, view.pack())
+            self._keep(key, view.pack(), expires)
         return protection.ring.seal(Cursor(self._snapshot, expires, position, key), self._binding)
+
+    def _keep(self, key: bytes, view: bytes, expires: int) -> None:
+        """Keep a view, and with the first one the answer itself: beside its live list, or in the store."""
+        protection, principal, snapshot = self._protection, self._binding.principal, self._snapshot
+        if self.source.is_beginning and protection.live_lists.put_view(
+            principal, snapshot, key, view, 60.0 * expires
+        ):
+            return
+        if not self._is_stored and not self.source.is_beginning:
+            minute = int(self._now // 60)
+            if not protection.store.renew(principal, snapshot, expires, minute):
+                protection.store.put(principal, snapshot, self.source.data, expires, minute)
+            protection.opened_documents.add(principal, snapshot, self.source)
+            self._is_stored = True
+        protection.store.put_view(principal, snapshot, key, view)
 
     def _with_choices(self, view: View) -> View:
         """Keep the form and page size that an answer began with in its cursors."""

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 THREAD_BYTES: Final = 100_000
 """Above this the engine takes longer than the event loop should wait (about 5 ms)."""
+UNKNOWN_BYTES: Final = 1 << 20
+"""For work whose size is known only when it is done, such as a search in a held answer."""
 
 
 def process_protection(max_result_bytes: int = 0) -> "Callable[[], Protection]":
@@ -37,9 +39,9 @@ def process_protection(max_result_bytes: int = 0) -> "Callable[[], Protection]":
     return protection
 
 
-async def run_work(work: Callable[[], _T], size: int) -> _T:
-    """Do the work on an answer of `size` bytes, in a thread if it is large."""
-    if size <= THREAD_BYTES:
+async def run_work(work: Callable[[], _T], size: int, *, blocks: bool = False) -> _T:
+    """Do the work on an answer of `size` bytes, in a thread if it is large or may wait for a store."""
+    if size <= THREAD_BYTES and not blocks:
         return work()
     from asyncio import to_thread  # here, so that those who only compare sizes stay free of it
 

@@ -223,8 +223,12 @@ class Reducer:
         from brimgate.relay.read_tool import asked_of
 
         try:
-            given = msgspec.json.decode(arguments, type=dict[str, Any]) if arguments is not NOTHING else {}
-            asked = asked_of(given, rules, self._protection(), self._principal, self._upstream)
+            cursor = msgspec.json.decode(arguments, type=_ReadArguments).cursor.strip()
+            protection = self._protection()
+            if protection.live_owner(cursor, self._principal, self._upstream) is None:
+                return  # and so the store is not asked here, on the event loop
+            given = msgspec.json.decode(arguments, type=dict[str, Any])
+            asked = asked_of(given, rules, protection, self._principal, self._upstream)
         except (ClientError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return
         await asked.protection.fill(asked.cursor, asked.binding, asked.request, self._clock())

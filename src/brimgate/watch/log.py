@@ -9,10 +9,13 @@ import select
 import sys
 import time
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from brimgate.errors import OperatorError
 from brimgate.platform import append_private, make_private_dir
+
+if TYPE_CHECKING:
+    from brimgate.engine.decision import Decision
 
 LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 LogFormat = Literal["text", "json"]
@@ -35,6 +38,12 @@ class Log:
     def write(self, event: str, fields: dict[str, Any] | None = None, level: str = "info") -> None:
         if LEVELS[level] >= self.level:
             self._send(self._line(event, fields or {}, level))
+
+    def decided(self, decision: "Decision") -> None:
+        """Log what became of an answer. One that passes is not worth a line but at debug level."""
+        level = "debug" if decision.outcome == "passed" else "info"
+        if LEVELS[level] >= self.level:
+            self.write("decision", decision.fields(), level)
 
     def pass_on(self, source: str, text: str) -> None:
         """Log someone else's line after the name of its source. Control characters cannot forge a line of ours."""

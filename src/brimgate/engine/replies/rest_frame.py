@@ -126,10 +126,9 @@ class Shaped:
     tokens: int
     budget: int
     items: int = 0
-    """The items or lines that are shown."""
+    """The items of the list that are shown."""
     outcome: Outcome = "read"
-    item_count: int = 0
-    """The items of the list that the answer is about."""
+    """What was decided about the answer; a reply to a query only reads it."""
     missing: tuple[str, ...] = ()
     """Requested fields that occur nowhere."""
 

@@ -264,7 +264,8 @@ def _text(frame: RestFrame, request: Query) -> Shaped | None:
     )
     if _is_within(frame.source, budget, policy):
         return None
-    return chunk(frame, View("text", fields=(ALL,) if request.fields else (), form="json"), 0)
+    shaped = chunk(frame, View("text", fields=(ALL,) if request.fields else (), form="json"), 0)
+    return replace(shaped, outcome="chunk")
 
 
 def _fits(target: RestTarget, budget: int, policy: Policy) -> bool:

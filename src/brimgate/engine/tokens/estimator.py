@@ -107,6 +107,14 @@ class Estimator:
         """
         return self._exactly(text, self._ceiling, table_safety=TABLE_SAFETY)
 
+    def surely_fits(self, text: str, budget: int) -> bool:
+        """Return whether a text fits by the table alone.
+
+        Loading a vocabulary takes longer than all the rest of a call from a shell.
+        """
+        data = text.encode("utf-8", "surrogateescape")
+        return is_surely_under(data, self.table(data), budget, self)
+
     def _table(self, data: bytes) -> float:
         try:
             return estimate_tokens(data, self.family)
@@ -136,6 +144,39 @@ class Estimator:
     def _scale(self, tokens: float) -> int:
         # Subtracting a small number keeps 10 x 1.1 at 11.
         return math.ceil(tokens * self.multiplier - 1e-9)
+
+
+def is_surely_under(data: bytes, tokens: int, budget: int, estimator: Estimator) -> bool:
+    """Return whether a text of `tokens` by the table is within a budget beyond doubt."""
+    if 2 * tokens > budget or len(data) > MOST_BYTES_A_TOKEN * budget:
+        return False
+    odd = len(data.translate(None, _ORDINARY)) * estimator.bound(1)
+    return max(2 * tokens, _by_runs(data) * estimator.multiplier) + odd <= budget
+
+
+def _by_runs(data: bytes) -> float:
+    """Estimate the tokens of a text by where its kinds of characters change.
+
+    The table is a sum over pairs of bytes, some with negative weights. For pairs that no real text is made of
+    (`aA aA`, `"A"A`) it can say that they are free.
+    """
+    letters = len(data) - len(data.translate(None, _LETTERS))
+    in_long_runs = sum(map(len, _LONG_RUN.findall(data)))
+    return 1.6 * len(_RUN.findall(data)) + letters / 4 + 0.75 * in_long_runs
+
+
+_ORDINARY: Final = (
+    bytes(range(0x30, 0x3A)) + bytes(range(0x41, 0x5B)) + bytes(range(0x61, 0x7B)) + b' \n\r\t"{}[]:,.-_/'
+)
+"""Bytes for which the table has never counted less than half of what a text of them costs.
+
+Others (symbols, scripts beyond ASCII) can cost several times what it says: they are counted at their maximum.
+"""
+_LETTERS: Final = bytes(range(0x41, 0x5B)) + bytes(range(0x61, 0x7B))
+_RUN: Final = re.compile(rb"[a-z]+|[A-Z]+|[0-9]{1,3}| +|[^a-zA-Z0-9 ]")
+_LONG_RUN: Final = re.compile(rb"[A-Za-z]{13,}")
+MOST_BYTES_A_TOKEN: Final = 8
+"""Prose has about four; more than this is no text."""
 
 
 def _chars4(characters: int) -> int:

@@ -3,15 +3,15 @@
 import logging
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlencode
 
 from brimgate.engine.cursor import Binding
+from brimgate.engine.decision import Decision, Outcome, Report
 from brimgate.engine.policy import ToolRule, template_for
-from brimgate.engine.replies.rest_frame import ParameterNames, RefusedQuery, Shaped
-from brimgate.errors import BrimgateError
+from brimgate.engine.replies.rest_frame import ParameterNames, RefusedQuery
+from brimgate.errors import BrimgateError, ClientError
 from brimgate.front.rest.headers import (
     as_utf8,
     budget_headers,
@@ -24,13 +24,14 @@ from brimgate.front.rest.headers import (
     same_body,
 )
 from brimgate.front.rest.parameters import read_query, split_query
-from brimgate.front.rest.request import UNTOUCHED, RestCall
+from brimgate.front.rest.request import UNTOUCHED, RestAnswer, RestCall
 from brimgate.front.rest.response import (
     BYPASSES,
     HIDDEN,
     OURS,
     TOO_LARGE,
     UNREADABLE,
+    Account,
     Answering,
     AppAnswer,
     Completing,
@@ -40,7 +41,7 @@ from brimgate.front.rest.response import (
 )
 from brimgate.hold.live_lists import EVERYTHING, LiveList
 from brimgate.hold.protection import Protection
-from brimgate.hold.runtime import run_work
+from brimgate.hold.runtime import UNKNOWN_BYTES, run_work
 from brimgate.http.asgi import App, Header, Receive, Scope, Send, send_response
 from brimgate.http.encodings import BodyTooLong, Unreadable, decoded
 
@@ -57,32 +58,11 @@ _T = TypeVar("_T")
 Resolve = Callable[[str], ToolRule]
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    path: str
-    kind: str
-    """untouched, minified, page, preview, part, chunk, fields, whole, openapi, or the code of one of our errors."""
-    status: int
-    original_tokens: int
-    estimated_tokens: int
-    budget: int
-    item_count: int
-    original_bytes: int
-    response_bytes: int
-
-
-Report = Callable[[Decision], None]
-
-
 def log_decision(decision: Decision) -> None:
-    _log.info(
-        "path=%r kind=%s originalTokens=%d estimatedTokens=%d itemCount=%d",
-        decision.path,
-        decision.kind,
-        decision.original_tokens,
-        decision.estimated_tokens,
-        decision.item_count,
-    )
+    level = logging.DEBUG if decision.outcome == "passed" else logging.INFO
+    if _log.isEnabledFor(level):
+        told = " ".join(f"{name}={value!r}" for name, value in decision.fields().items())
+        _log.log(level, "decision %s", told)
 
 
 def tell(report: Report, decision: Decision) -> None:
@@ -110,6 +90,7 @@ class ProtectedApp:
         clock: Callable[[], float] = time.time,
         max_bytes: int = MAX_BYTES,
         report: Report = log_decision,
+        upstream: str = _UPSTREAM,
     ) -> None:
         self.app = app
         self.rules = rules
@@ -121,28 +102,42 @@ class ProtectedApp:
         self._clock = clock
         self._max_bytes = max_bytes
         self._report = report
+        self._upstream = upstream
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope.get(_DECIDED):
             await self.app(scope, receive, send)
             return
-        rule = self.rules(scope["path"])
+        rule, account = self.rules(scope["path"]), Account(scope, send, self._clock())
+        principal = self._principal(scope)
+        try:
+            await self._answer(scope, receive, account, rule, principal)
+        except Exception as error:
+            account.outcome, account.reason = "error", repr(error)
+            tell(self._report, account.decision(principal, self._upstream, rule.policy.estimator.family))
+            raise
+        if account.status:
+            tell(self._report, account.decision(principal, self._upstream, rule.policy.estimator.family))
+
+    async def _answer(
+        self, scope: Scope, receive: Receive, account: Account, rule: ToolRule, principal: str
+    ) -> None:
         if rule.hidden:
-            await self._fail(send, scope, HIDDEN)
+            await self._fail(account, scope, HIDDEN, "refused")
             return
         try:
-            call = self._call(scope, rule)
+            call = self._call(scope, rule, principal)
         except RefusedQuery as error:
-            await self._fail(send, scope, failure_of(error))
+            await self._fail(account, scope, failure_of(error), "refused")
             return
         if call is None:
-            await self._pass(scope, receive, send)
+            await self._pass(scope, receive, account.send)
         elif call.asked.cursor:
-            await self._read_on(call, scope, send)
+            await self._read_on(call, scope, account)
         else:
-            await self._protect(call, scope, receive, send)
+            await self._protect(call, scope, receive, account)
 
-    def _call(self, scope: Scope, rule: ToolRule) -> RestCall | None:
+    def _call(self, scope: Scope, rule: ToolRule, principal: str) -> RestCall | None:
         """Return what is known of a request, or None if it is not protected."""
         path: str = scope["path"]
         if not rule.enabled or not rule.rollout:
@@ -152,7 +147,7 @@ class ProtectedApp:
         if not query.has_cursor and not rule.protects(path, urlencode(query.others).encode()):
             return None
         asked = read_query(query, self._names, rule.policy.max_page_size)
-        binding = Binding(self._principal(scope), _UPSTREAM, path)
+        binding = Binding(principal, _UPSTREAM, path)
         return RestCall(
             self.protection, rule, self.rules, path, _endpoint(scope), scope["method"], asked, binding,
             self._clock(), self._names, template_for(path, self.details),
@@ -173,7 +168,7 @@ class ProtectedApp:
 
         await self.app(inner, receive, Completing(send, complete).send)
 
-    async def _protect(self, call: RestCall, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _protect(self, call: RestCall, scope: Scope, receive: Receive, account: Account) -> None:
         offered: dict[str, Any] = scope.get("extensions") or {}
         inner: Scope = {
             **scope,
@@ -183,9 +178,10 @@ class ProtectedApp:
         }
 
         async def finish(answer: AppAnswer) -> None:
-            await self._finish(call, inner, answer, send)
+            account.note_answer()
+            await self._finish(call, inner, answer, account)
 
-        answering = Answering(send, receive, finish, self._max_bytes, is_head=call.method == "HEAD")
+        answering = Answering(account.send, receive, finish, self._max_bytes, is_head=call.method == "HEAD")
         try:
             await self.app(inner, answering.receive, answering.send)
         except Exception:
@@ -193,33 +189,34 @@ class ProtectedApp:
                 raise
             # It was told to stop, and did.
         if answering.is_stopped:
-            self._note(scope, TOO_LARGE)
+            account.note_failure(TOO_LARGE, "error")
 
-    async def _finish(self, call: RestCall, inner: Scope, answer: AppAnswer, send: Send) -> None:
+    async def _finish(self, call: RestCall, inner: Scope, answer: AppAnswer, account: Account) -> None:
+        account.original_bytes = len(answer.raw)
         try:
             live_list, data = await self._body(call, inner, answer)
             if not answer.media.is_named and looks_binary(data):
-                await send_response(
-                    send, answer.status, same_body(answer.headers, len(answer.raw)), answer.raw
-                )
+                headers = same_body(answer.headers, len(answer.raw))
+                await send_response(account.send, answer.status, headers, answer.raw)
                 return
-            shaped, original = await run_work(partial(_bounded, call, answer, data, live_list), len(data))
+            work = partial(_bounded, call, answer, data, live_list)
+            bounded = await run_work(work, len(data), blocks=self.protection.store.blocks)
         except Unreadable:
-            await self._fail(send, inner, UNREADABLE)
+            await self._fail(account, inner, UNREADABLE)
         except BodyTooLong:
-            await self._fail(send, inner, TOO_LARGE)
+            await self._fail(account, inner, TOO_LARGE)
         except BrimgateError as error:
-            await self._fail(send, inner, failure_of(error))
+            await self._fail(account, inner, failure_of(error), _outcome_of(error))
         except Exception:  # noqa: BLE001  # the request boundary: what cannot be bounded is not sent
             _log.exception("an answer of %r could not be bounded", call.path)
-            await self._fail(send, inner, OURS)
+            await self._fail(account, inner, OURS)
         else:
             if live_list:
                 bare = [
                     pair for pair in answer.headers if pair[0].lower() not in (b"content-encoding", b"etag")
                 ]
                 answer = answer._replace(headers=bare, raw=data)
-            await self._send(call, answer, shaped, original, send)
+            await self._send(answer, bounded, account)
 
     async def _body(self, call: RestCall, inner: Scope, answer: AppAnswer) -> tuple[LiveList | None, bytes]:
         live_list: LiveList | None = inner.get(LIVE_LIST) if answer.status < 400 else None
@@ -232,9 +229,8 @@ class ProtectedApp:
         work = partial(decoded, answer.raw, encoding, self._max_bytes)
         return None, await run_work(work, _MOST_SQUEEZED * len(answer.raw))
 
-    async def _send(
-        self, call: RestCall, answer: AppAnswer, shaped: Shaped, original: int, send: Send
-    ) -> None:
+    async def _send(self, answer: AppAnswer, bounded: RestAnswer, account: Account) -> None:
+        shaped = bounded.shaped
         told = budget_headers(shaped.tokens, shaped.budget) + missing_header(shaped.missing)
         status, body = answer.status, shaped.body
         if shaped.kind == UNTOUCHED:
@@ -243,48 +239,43 @@ class ProtectedApp:
         else:
             headers = other_body(answer.headers, len(body)) + told
             status = 200 if status == 206 else status  # no longer the requested range
-        self._tell(call.path, status, shaped, original, len(answer.raw))
-        await send_response(send, status, headers, body)
+        account.note_reply(bounded, len(answer.raw))
+        await send_response(account.send, status, headers, body)
 
-    async def _read_on(self, call: RestCall, scope: Scope, send: Send) -> None:
+    async def _read_on(self, call: RestCall, scope: Scope, account: Account) -> None:
+        account.followed_cursor = True
         try:
             live_list = call.live_list()
             if live_list is not None:
                 await live_list.reach(call.items_needed(live_list))
-            held = call.opened()[1].source
-            shaped, original = await run_work(call.read, len(held.data))
+                account.note_answer()
+            # How much there is to read is known only when it has been looked up.
+            bounded = await run_work(call.read, UNKNOWN_BYTES)
         except BrimgateError as error:
-            await self._fail(send, scope, failure_of(error))
+            await self._fail(account, scope, failure_of(error), _outcome_of(error))
             return
         except Exception:  # noqa: BLE001  # the request boundary
             _log.exception("what is held of %r could not be read", call.path)
-            await self._fail(send, scope, OURS)
+            await self._fail(account, scope, OURS)
             return
-        self._tell(call.path, 200, shaped, original, len(held.data))
+        shaped = bounded.shaped
+        account.note_reply(bounded, bounded.original_bytes)
         told: list[Header] = budget_headers(shaped.tokens, shaped.budget) + missing_header(shaped.missing)
         body = b"" if call.method == "HEAD" else shaped.body
-        await send_response(send, 200, other_body([], len(shaped.body)) + told, body)
+        await send_response(account.send, 200, other_body([], len(shaped.body)) + told, body)
 
-    async def _fail(self, send: Send, scope: Scope, failure: Failure) -> None:
-        self._note(scope, failure)
-        await send_failure(send, failure, is_head=scope["method"] == "HEAD")
-
-    def _note(self, scope: Scope, failure: Failure) -> None:
-        size = len(failure.body)
-        tell(self._report, Decision(scope["path"], failure.code, failure.status, 0, 0, 0, 0, 0, size))
-
-    def _tell(self, path: str, status: int, shaped: Shaped, original: int, size: int) -> None:
-        is_same = shaped.kind == UNTOUCHED
-        decision = Decision(
-            path, shaped.kind, status, shaped.tokens if is_same else original, shaped.tokens, shaped.budget,
-            shaped.items, size, size if is_same else len(shaped.body),
-        )  # fmt: skip
-        tell(self._report, decision)
+    async def _fail(
+        self, account: Account, scope: Scope, failure: Failure, outcome: Outcome = "error"
+    ) -> None:
+        account.note_failure(failure, outcome)
+        await send_failure(account.send, failure, is_head=scope["method"] == "HEAD")
 
 
-def _bounded(
-    call: RestCall, answer: AppAnswer, data: bytes, live_list: LiveList | None
-) -> tuple[Shaped, int]:
+def _outcome_of(error: BrimgateError) -> Outcome:
+    return "refused" if isinstance(error, ClientError) else "error"
+
+
+def _bounded(call: RestCall, answer: AppAnswer, data: bytes, live_list: LiveList | None) -> RestAnswer:
     text, may_be_json = (data, True) if live_list else as_utf8(data, answer.media)
     return call.bound(text, live_list, is_error=answer.status >= 400, is_text=not may_be_json)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from brimgate.engine.cursor import Binding
+from brimgate.engine.decision import Outcome, Sizes, item_count
 from brimgate.engine.document import Position
 from brimgate.engine.fields import ALL
 from brimgate.engine.policy import Policy, ToolRule
@@ -20,6 +21,19 @@ from brimgate.hold.protection import HeldAnswer, Protection
 _log: Final = logging.getLogger("brimgate.rest")
 UNTOUCHED: Final = "untouched"
 _OPENAPI_NAMES: Final = ("openapi.json", "swagger.json", "openapi")
+
+
+_BY_KIND: Final[dict[str, Outcome]] = {"page": "page", "part": "page", "preview": "preview", "chunk": "chunk"}
+"""What became of an answer to a query that chose something: it was not decided, but asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestAnswer:
+    shaped: Shaped
+    outcome: Outcome
+    sizes: Sizes
+    original_bytes: int
+    issued_cursor: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +61,8 @@ class RestCall:
             held.source, policy, held.issue, self.endpoint, self.names, self.template, is_repeatable
         )
 
-    def bound(
-        self, data: bytes, live_list: LiveList | None, *, is_error: bool, is_text: bool
-    ) -> tuple[Shaped, int]:
-        """Return what is sent for a body, and how many tokens the body has."""
+    def bound(self, data: bytes, live_list: LiveList | None, *, is_error: bool, is_text: bool) -> RestAnswer:
+        """Return what is sent for a body."""
         policy = rest_policy(self.rule.policy, is_error=is_error)
         held = replace(self.protection, policy=policy).hold(data, self.binding, self.now, live_list)
         repeatable = self.is_safe and not is_error and not self.asked.others
@@ -61,7 +73,14 @@ class RestCall:
         shaped = self._shaped(frame, request, is_error=is_error)
         # Lines are cheap to find: no need to count the whole text as exactly as for its chunks.
         tokens = policy.estimator.table(data) if request.lines else frame.source.tokens(policy.estimator)
-        return shaped, tokens
+        if shaped.outcome == "passed":
+            tokens = shaped.tokens
+        items = item_count(frame.source, policy)
+        shown = items if shaped.outcome in ("passed", "rendered") else shaped.items
+        outcome = "error" if is_error else shaped.outcome
+        return RestAnswer(
+            shaped, outcome, Sizes(tokens, shaped.tokens, items, shown), len(data), held.has_issued
+        )
 
     def _shaped(self, frame: RestFrame, request: Query, *, is_error: bool) -> Shaped:
         try:
@@ -79,10 +98,11 @@ class RestCall:
             _log.warning("an answer of %r is sent as plain text", self.path, exc_info=True)
             return last_resort(frame)
         if shaped is not None:
-            return shaped
+            is_decided = shaped.outcome != "read"
+            return shaped if is_decided else replace(shaped, outcome=_BY_KIND.get(shaped.kind, "rendered"))
         data = frame.source.data
         tokens = frame.policy.estimator.ceiling(data)
-        return Shaped(data, UNTOUCHED, tokens, budget_of(frame, request))
+        return Shaped(data, UNTOUCHED, tokens, budget_of(frame, request), outcome="passed")
 
     def _openapi(self, frame: RestFrame) -> Shaped | None:
         """Add our parameters to an OpenAPI document, only at its usual paths: any answer could claim to be one."""
@@ -92,9 +112,10 @@ class RestCall:
         data, policy = frame.source.data, frame.policy
         changed = with_parameters(data, self.names, self._max_limit)
         tokens = policy.estimator.count(changed or data)
-        return Shaped(
-            changed or data, "openapi" if changed else UNTOUCHED, tokens, policy.hard_output_token_cap
-        )
+        cap = policy.hard_output_token_cap
+        if changed is None:
+            return Shaped(data, UNTOUCHED, tokens, cap, outcome="passed")
+        return Shaped(changed, "openapi", tokens, cap, outcome="rendered")
 
     def _max_limit(self, path: str) -> int | None:
         rule = self.rules(path)
@@ -106,7 +127,7 @@ class RestCall:
         protection = replace(self.protection, policy=rest_policy(self.rule.policy))
         return protection, *protection.opened(self.asked.cursor, self.binding, self.now)
 
-    def read(self) -> tuple[Shaped, int]:
+    def read(self) -> RestAnswer:
         protection, held, view, position = self.opened()
         policy = protection.policy
         frame = self._frame(held, policy, is_repeatable=False)
@@ -117,7 +138,11 @@ class RestCall:
         except Exception:  # noqa: BLE001  # as above
             _log.warning("what is held of %r is sent as plain text", self.path, exc_info=True)
             shaped = last_resort(frame)
-        return shaped, held.source.tokens(policy.estimator)
+        document = held.source
+        sizes = Sizes(
+            document.tokens(policy.estimator), shaped.tokens, item_count(document, policy), shaped.items
+        )
+        return RestAnswer(shaped, "read", sizes, len(document.data), held.has_issued)
 
     def live_list(self) -> LiveList | None:
         return self.protection.live_list(self.asked.cursor, self.binding, self.now)

@@ -1,15 +1,19 @@
 """An application's answer on its way out: collected if we must bound it, passed on at once if not."""
 
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, NamedTuple
 
+from brimgate.engine.decision import Decision, Outcome, Sizes
 from brimgate.engine.document import one_line
 from brimgate.engine.replies.rest_frame import RefusedQuery, encoded, invalid_cursor
 from brimgate.errors import BrimgateError, ClientError, CursorError
 from brimgate.front.rest.headers import Media, has_body, header, media_of, other_body, without_body
-from brimgate.http.asgi import Header, Message, Receive, Send, send_response
+from brimgate.front.rest.request import RestAnswer
+from brimgate.http.asgi import Header, Message, Receive, Scope, Send, send_response
 
 _MESSAGE_CHARS: Final = 1_000
+_CHARS_A_TOKEN: Final = 4
 _ASIDE: Final = ("http.response.push", "http.response.early_hint", "http.response.debug")
 BYPASSES: Final = ("http.response.pathsend", "http.response.zerocopysend", "http.response.trailers")
 """Ways to send that would bypass us; an application that is not offered them uses plain bodies."""
@@ -69,6 +73,76 @@ def _waiting(told: object) -> str:
     if isinstance(told, str) and told.isascii() and told.isprintable() and len(told) < 60:
         return told
     return ""
+
+
+class Account:
+    """Keeps account of one request: what came, what is sent, how long both took. Makes its decision at the end."""
+
+    def __init__(self, scope: Scope, send: Send, now: float) -> None:
+        self._send, self._now = send, now
+        self._path: str = scope["path"]
+        self._client = (header(scope.get("headers", ()), b"user-agent") or b"").decode("latin-1")[:100]
+        self._began = time.perf_counter()
+        self._came_at = 0.0
+        self._sent_bytes = 0
+        self._is_text = False
+        self.status = 0
+        """The status of the response, once it has begun."""
+        self.outcome: Outcome | None = None
+        """What was decided; None if the answer only passed."""
+        self.sizes = Sizes(0, 0)
+        self.original_bytes: int | None = None
+        self.issued_cursor = False
+        self.followed_cursor = False
+        self.reason = ""
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            self._is_text = media_of(header(message.get("headers", ()), b"content-type")).is_protectable
+        elif message["type"] == "http.response.body":
+            self._sent_bytes += len(message.get("body", b""))
+        await self._send(message)
+
+    def note_answer(self) -> None:
+        """Note that the application has answered: the rest is ours."""
+        self._came_at = time.perf_counter()
+
+    def note_reply(self, answer: RestAnswer, original_bytes: int) -> None:
+        self.outcome, self.sizes, self.original_bytes = answer.outcome, answer.sizes, original_bytes
+        self.issued_cursor = answer.issued_cursor
+
+    def note_failure(self, failure: Failure, outcome: Outcome) -> None:
+        self.outcome, self.reason = outcome, failure.message
+        tokens = len(failure.body) // _CHARS_A_TOKEN
+        self.sizes = Sizes(0, tokens)
+        self.original_bytes = self.original_bytes or 0
+
+    def decision(self, principal: str, upstream: str, method: str) -> Decision:
+        outcome, sizes = self.outcome, self.sizes
+        if outcome is None:  # unprotected, or nothing a model reads: counted by its length alone
+            outcome, method = ("error" if self.status >= 400 else "passed"), "chars4"
+            tokens = self._sent_bytes // _CHARS_A_TOKEN if self._is_text else 0
+            sizes = Sizes(tokens, tokens)
+        over = time.perf_counter()
+        came_at = self._came_at or (self._began if self.followed_cursor else over)
+        return Decision(
+            self._now,
+            principal,
+            upstream,
+            self._path,
+            outcome,
+            self._sent_bytes if self.original_bytes is None else self.original_bytes,
+            self._sent_bytes,
+            sizes,
+            self._client,
+            method,
+            engine_seconds=over - came_at,
+            upstream_seconds=came_at - self._began,
+            issued_cursor=self.issued_cursor,
+            followed_cursor=self.followed_cursor,
+            reason=self.reason,
+        )
 
 
 class AppAnswer(NamedTuple):

@@ -1,15 +1,16 @@
-"""The contract of every store.
+"""The contract of every store of snapshots: bytes in, the same bytes out.
 
 - Everything is keyed by the principal: nobody can name another's snapshot.
 - A snapshot lives until it expires or is evicted; then looking it up returns None.
 - The bounds hold after every call: the least recently used goes first.
 - The clock is an argument.
+- A store that may wait, for a disk or a network, says so by `blocks`. It is then never called on the event loop.
+- A list that is still being fetched is no snapshot: it lives in `LiveLists`, in the process that fetches it, and
+  becomes a snapshot when it is complete.
 """
 
 from dataclasses import dataclass
 from typing import Final, Protocol
-
-from brimgate.engine.document import Document
 
 MIB: Final = 1 << 20
 
@@ -25,17 +26,20 @@ class Bounds:
 
 
 class SnapshotStore(Protocol):
-    def put(
-        self, principal: str, snapshot: bytes, source: Document, expires_minute: int, now_minute: int
-    ) -> bool:
+    @property
+    def blocks(self) -> bool:
+        """Whether a call may wait for something outside of this process."""
+        ...
+
+    def put(self, principal: str, snapshot: bytes, data: bytes, expires_minute: int, now_minute: int) -> bool:
         """Hold an answer. Return False if it is larger than a principal may hold."""
         ...
 
-    def grow(self, principal: str, snapshot: bytes, source: Document) -> None:
-        """Replace a held answer with one that has more at its end. What was there before stays in place."""
+    def renew(self, principal: str, snapshot: bytes, expires_minute: int, now_minute: int) -> bool:
+        """Keep a snapshot at least so long, and count this as a use. Return False if it is not held."""
         ...
 
-    def get(self, principal: str, snapshot: bytes, now_minute: int) -> Document | None: ...
+    def get(self, principal: str, snapshot: bytes, now_minute: int) -> bytes | None: ...
 
     def put_view(self, principal: str, snapshot: bytes, key: bytes, view: bytes) -> None:
         """Keep the definition of a derived view beside its snapshot. It is removed with the snapshot."""

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from brimgate.engine.document import Document
 from brimgate.hold.stores.contract import Bounds
 from brimgate.platform import DRAFT, make_private_dir, write_private
 
@@ -27,46 +26,41 @@ class _Entry:
 
 
 class FileStore:
+    blocks = True
+
     def __init__(self, folder: Path, bounds: Bounds | None = None) -> None:
         self._folder = folder
         self._bounds = bounds or Bounds()
-        self._last: tuple[Path, Document] | None = None
-        """The snapshot in use, so that a walk does not read and open it again for every page."""
         self._swept = -1
         make_private_dir(folder)
 
-    def put(
-        self, principal: str, snapshot: bytes, source: Document, expires_minute: int, now_minute: int
-    ) -> bool:
-        if len(source.data) > self._bounds.per_principal_bytes:
+    def put(self, principal: str, snapshot: bytes, data: bytes, expires_minute: int, now_minute: int) -> bool:
+        if len(data) > self._bounds.per_principal_bytes:
             return False
-        if self._swept != now_minute:
-            self.sweep(now_minute)
-        home = self._home(principal)
-        if self._last is not None and self._last[0] == home / f"{snapshot.hex()}-{expires_minute}.data":
+        if self.renew(principal, snapshot, expires_minute, now_minute):
             return True
+        home = self._home(principal)
         make_private_dir(home)
-        known = self._find(principal, snapshot)
-        path = home / f"{snapshot.hex()}-{expires_minute}.data"
-        if known is None:
-            write_private(path, source.data)
-        elif known.expires_minute < expires_minute:
-            known.path.replace(path)
-        else:
-            path = known.path
-            _touch(path)
-        self._last = (path, source)
+        write_private(home / f"{snapshot.hex()}-{expires_minute}.data", data)
         self._evict(home)
         return True
 
-    def grow(self, principal: str, snapshot: bytes, source: Document) -> None:
+    def renew(self, principal: str, snapshot: bytes, expires_minute: int, now_minute: int) -> bool:
+        if self._swept != now_minute:
+            self.sweep(now_minute)
         entry = self._find(principal, snapshot)
-        if entry is not None:
-            write_private(entry.path, source.data)
-            self._last = (entry.path, source)
-            self._evict(entry.path.parent)
+        if entry is None:
+            return False
+        path = entry.path
+        if entry.expires_minute < expires_minute:
+            try:
+                path = path.replace(path.with_name(f"{snapshot.hex()}-{expires_minute}.data"))
+            except FileNotFoundError:
+                return False
+        _touch(path)
+        return True
 
-    def get(self, principal: str, snapshot: bytes, now_minute: int) -> Document | None:
+    def get(self, principal: str, snapshot: bytes, now_minute: int) -> bytes | None:
         entry = self._find(principal, snapshot)
         if entry is None:
             return None
@@ -74,12 +68,10 @@ class FileStore:
             self._drop(entry)
             return None
         _touch(entry.path)
-        if self._last is None or self._last[0] != entry.path:
-            try:
-                self._last = (entry.path, Document(entry.path.read_bytes()))
-            except FileNotFoundError:
-                return None
-        return self._last[1]
+        try:
+            return entry.path.read_bytes()
+        except FileNotFoundError:
+            return None
 
     def put_view(self, principal: str, snapshot: bytes, key: bytes, view: bytes) -> None:
         if self._find(principal, snapshot) is not None:
@@ -137,8 +129,6 @@ class FileStore:
         entry.path.unlink(missing_ok=True)
         for view in entry.path.parent.glob(f"{snapshot}.*.view"):
             view.unlink(missing_ok=True)
-        if self._last is not None and self._last[0] == entry.path:
-            self._last = None
 
 
 def _read_entries(paths: Iterator[Path]) -> Iterator[_Entry]:

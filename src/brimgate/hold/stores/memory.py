@@ -1,11 +1,10 @@
-"""Snapshots in memory, with the index of what was already opened, so that page k costs a slice."""
+"""Snapshots in the memory of this process."""
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
 
-from brimgate.engine.document import Document
 from brimgate.hold.stores.contract import Bounds
 
 MAX_VIEWS: Final = 256
@@ -14,59 +13,56 @@ MAX_VIEWS: Final = 256
 
 @dataclass(slots=True)
 class _Held:
-    source: Document
+    data: bytes
     expires_minute: int
     views: OrderedDict[bytes, bytes] = field(default_factory=lambda: OrderedDict[bytes, bytes]())
 
 
 class MemoryStore:
+    blocks = False
+
     def __init__(self, bounds: Bounds | None = None) -> None:
         self._bounds = bounds or Bounds()
         self._held: OrderedDict[tuple[str, bytes], _Held] = OrderedDict()
         self._bytes_of: dict[str, int] = {}
+        self._swept = -1
         self._lock = Lock()
 
-    def put(
-        self, principal: str, snapshot: bytes, source: Document, expires_minute: int, now_minute: int
-    ) -> bool:
-        size = len(source.data)
-        if size > self._bounds.per_principal_bytes:
+    def put(self, principal: str, snapshot: bytes, data: bytes, expires_minute: int, now_minute: int) -> bool:
+        if len(data) > self._bounds.per_principal_bytes:
             return False
         with self._lock:
-            self._sweep(now_minute)
-            held = self._held.get((principal, snapshot))
+            held = self._used((principal, snapshot), now_minute)
             if held is not None:
                 held.expires_minute = max(held.expires_minute, expires_minute)
-                self._held.move_to_end((principal, snapshot))
                 return True
-            self._held[principal, snapshot] = _Held(source, expires_minute)
-            self._bytes_of[principal] = self._bytes_of.get(principal, 0) + size
+            self._held[principal, snapshot] = _Held(data, expires_minute)
+            self._bytes_of[principal] = self._bytes_of.get(principal, 0) + len(data)
             self._evict(principal)
         return True
 
-    def grow(self, principal: str, snapshot: bytes, source: Document) -> None:
+    def renew(self, principal: str, snapshot: bytes, expires_minute: int, now_minute: int) -> bool:
         with self._lock:
-            held = self._held.get((principal, snapshot))
-            if held is None:
-                return
-            if len(source.data) > self._bounds.per_principal_bytes:
-                self._drop((principal, snapshot))
-                return
-            self._bytes_of[principal] += len(source.data) - len(held.source.data)
-            held.source = source
-            self._held.move_to_end((principal, snapshot))
-            self._evict(principal)
+            held = self._used((principal, snapshot), now_minute)
+            if held is not None:
+                held.expires_minute = max(held.expires_minute, expires_minute)
+        return held is not None
 
-    def get(self, principal: str, snapshot: bytes, now_minute: int) -> Document | None:
+    def get(self, principal: str, snapshot: bytes, now_minute: int) -> bytes | None:
         with self._lock:
-            held = self._held.get((principal, snapshot))
-            if held is None:
-                return None
-            if held.expires_minute < now_minute:
-                self._drop((principal, snapshot))
-                return None
-            self._held.move_to_end((principal, snapshot))
-            return held.source
+            held = self._used((principal, snapshot), now_minute)
+        return held.data if held is not None else None
+
+    def _used(self, key: tuple[str, bytes], now_minute: int) -> _Held | None:
+        """Return what is held, as the most recently used."""
+        self._sweep(now_minute)
+        held = self._held.get(key)
+        if held is not None and held.expires_minute < now_minute:
+            self._drop(key)
+            return None
+        if held is not None:
+            self._held.move_to_end(key)
+        return held
 
     def put_view(self, principal: str, snapshot: bytes, key: bytes, view: bytes) -> None:
         with self._lock:
@@ -87,6 +83,9 @@ class MemoryStore:
             return self._sweep(now_minute)
 
     def _sweep(self, now_minute: int) -> int:
+        if now_minute == self._swept:
+            return 0  # it expires by the minute
+        self._swept = now_minute
         expired = [key for key, held in self._held.items() if held.expires_minute < now_minute]
         for key in expired:
             self._drop(key)
@@ -101,7 +100,7 @@ class MemoryStore:
 
     def _drop(self, key: tuple[str, bytes]) -> None:
         held = self._held.pop(key)
-        left = self._bytes_of[key[0]] - len(held.source.data)
+        left = self._bytes_of[key[0]] - len(held.data)
         if left:
             self._bytes_of[key[0]] = left
         else:
