@@ -11,8 +11,8 @@ from brimgate.back.channel import Line, Listener
 from brimgate.back.mcp.request import Backlog, Outgoing, Waiting, read_outgoing
 from brimgate.back.mcp.response import Ear, Events, is_event_stream, read_refusal
 from brimgate.back.mcp.server import HttpServer, target_of
-from brimgate.errors import ConfigError, UpstreamError
-from brimgate.http.client import Origin, Response, TooLarge
+from brimgate.errors import AnswerTooLarge, ConfigError, UpstreamError
+from brimgate.http.client import Origin, Response
 from brimgate.http.sse import Event
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import messages_in, one_line
@@ -218,7 +218,7 @@ class SseUpstream:
             return (await read_refusal(response)).text(self._name)
         try:
             await response.read(_MAX_DROPPED_BYTES)
-        except TooLarge:
+        except AnswerTooLarge:
             return ""
         finally:
             response.abort()

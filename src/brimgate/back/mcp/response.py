@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
-from brimgate.http.client import Response, TooLarge
+from brimgate.errors import AnswerTooLarge
+from brimgate.http.client import Response
 from brimgate.http.sse import Event, EventBuffer, read_event
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import messages_in, one_line
@@ -197,7 +198,7 @@ class HttpRefusal:
 async def read_refusal(response: Response) -> HttpRefusal:
     try:
         body = one_line(bare(await response.read(_MAX_BYTES)))
-    except TooLarge:
+    except AnswerTooLarge:
         return HttpRefusal(response.status, b"")
     finally:
         response.abort()
