@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
 
+from brimgate.errors import UpstreamError
 from brimgate.hold.runtime import THREAD_BYTES
 
 Line = bytes | bytearray
@@ -15,8 +16,8 @@ class ToUpstream(NamedTuple):
 
 class ToClient(NamedTuple):
     data: Line
-    is_ours: bool = False
-    """Replaces an answer that never came: the upstream is gone, or could not be understood."""
+    failure: UpstreamError | None = None
+    """Why this replaces an answer of the upstream, which never came or could not be understood."""
 
 
 class Note(NamedTuple):

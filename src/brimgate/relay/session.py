@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from brimgate.engine.policy import Rules
+from brimgate.errors import AnswerTooLarge, UpstreamError, UpstreamRefused
 from brimgate.relay.actions import (
     Action,
     Greeted,
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 MEASURED: Final = frozenset(("tools/call", "resources/read", "prompts/get", "tasks/result", "tasks/get"))
 _TOO_DEEP: Final = "maximum recursion depth"
 _GREETINGS: Final = frozenset(("initialize", "server/discover"))
+
+Reason = UpstreamError | str
+"""Why a call gets no answer: a failure of the upstream, or what we say where it is none."""
 
 
 class _CallParams(msgspec.Struct):
@@ -332,18 +336,22 @@ class Session:
         key = rpc.guess_id(beginning)
         keys = [key] if key in self._calls else [call.id for call in self._calls]
         text = f"the upstream's answer is larger than max_result_bytes ({max_bytes:,}): ask it for less, or raise that"
+        failure = AnswerTooLarge(text)
         return [
             Note("answer_too_large", {"max_bytes": max_bytes}, "error"),
-            *(ToClient(self._give_up(key, text), is_ours=True) for key in keys),
+            *(_answer_of_ours([self._give_up(key, failure)], failure) for key in keys),
         ]
 
-    def fail_pending(self, reason: str, but: Sequence[Line] = ()) -> list[Action]:
-        """Fail all pending calls, because nobody will answer them, except those that have not been sent yet."""
+    def fail_pending(self, reason: Reason, advice: str = "", but: Sequence[Line] = ()) -> list[Action]:
+        """Fail all pending calls, because nobody will answer them, except those that have not been sent yet.
+
+        `advice` is added to what the client reads.
+        """
         self._greeting.is_under_way = False
         self._held_back.clear()
         unsent = {request.key for line in but for request in _requests(line)}
         return [
-            ToClient(self._give_up(call.id, reason), is_ours=True)
+            _answer_of_ours([self._give_up(call.id, reason, advice)], reason)
             for call in self._calls
             if call.id not in unsent
         ]
@@ -352,22 +360,27 @@ class Session:
         """Return whether the client sends the handshake itself: then no other is needed."""
         return any(request.method == "initialize" for request in _requests(line))
 
-    def fail(self, line: Line, reason: str) -> list[Action]:
-        """Answer a request that could not be sent."""
-        answers = [self._give_up(request.key, reason) for request in _requests(line)]
+    def fail(self, line: Line, reason: Reason, advice: str = "") -> list[Action]:
+        """Answer a request that could not be sent. `advice` is added to what the client reads."""
+        answers = [self._give_up(request.key, reason, advice) for request in _requests(line)]
         if not answers:
             return self.give_up_on(line, reason) if isinstance(rpc.read(line), Garbage) else []
-        is_batch = line.lstrip()[:1] == b"["
-        return [ToClient(b"[" + b",".join(answers) + b"]" if is_batch else answers[0], is_ours=True)]
+        return [_answer_of_ours(answers, reason, line)]
 
-    def give_up_on(self, line: Line, reason: str) -> list[Action]:
+    def fail_requests(self, line: Line, keys: Sequence[bytes], failure: UpstreamError) -> list[Action]:
+        """Answer those requests of a line that was sent which the upstream will not answer."""
+        if any(self._greeting.is_answer(key) for key in keys):
+            return self._not_revived(failure)
+        return [_answer_of_ours([self._give_up(key, failure) for key in keys], failure, line)]
+
+    def give_up_on(self, line: Line, reason: Reason) -> list[Action]:
         """Answer the caller whose answer could not be handled."""
         key = rpc.guess_id(line)
-        return [ToClient(self._give_up(key, reason), is_ours=True)] if key else []
+        return [_answer_of_ours([self._give_up(key, reason)], reason)] if key else []
 
-    def _give_up(self, key: bytes, reason: str) -> bytes:
+    def _give_up(self, key: bytes, reason: Reason, advice: str = "") -> bytes:
         call = self._calls.take(key)
-        return rpc.failure(call.id if call else key, rpc.UPSTREAM_GONE, reason)
+        return rpc.failure(call.id if call else key, rpc.UPSTREAM_GONE, f"{reason}{advice}")
 
     def prime(self, request: Line) -> None:
         """Send this handshake first whenever the upstream is started, before anything else reaches it."""
@@ -379,13 +392,18 @@ class Session:
         return [] if greeting is None else [ToUpstream(greeting)]
 
     def _revived(self, message: Message) -> list[Action]:
+        if message.has_error:
+            return self._not_revived(UpstreamRefused("the upstream was started and refuses the handshake"))
         held, self._held_back = self._held_back, []
         self._greeting.is_under_way = False
-        if message.has_error:
-            text = "the upstream was started and refuses the handshake"
-            return [Greeted(b""), *(action for sent in held for action in self.fail(sent.data, text))]
         confirmation = self._greeting.confirmation
         return [Greeted(bytes(message.result)), *([ToUpstream(confirmation)] if confirmation else []), *held]
+
+    def _not_revived(self, failure: UpstreamError) -> list[Action]:
+        """Fail what waited for the handshake."""
+        held, self._held_back = self._held_back, []
+        self._greeting.is_under_way = False
+        return [Greeted(b""), *(action for sent in held for action in self.fail(sent.data, failure))]
 
     def hold_back(self, actions: list[Action]) -> list[Action]:
         """Hold back what must wait until the handshake with a restarted upstream is done, and return the rest."""
@@ -402,6 +420,13 @@ def _requests(line: Line) -> list[Message]:
         read = rpc.read(strict)
     one_by_one = [rpc.read(bytes(raw)) for raw in read] if isinstance(read, list) else [read]
     return [message for message in one_by_one if isinstance(message, Message) and message.is_request]
+
+
+def _answer_of_ours(answers: list[bytes], reason: Reason, line: Line = b"") -> ToClient:
+    """Return errors in place of answers that will not come: as a batch if the line that asked was one."""
+    is_batch = line.lstrip()[:1] == b"["
+    data = b"[" + b",".join(answers) + b"]" if is_batch else answers[0]
+    return ToClient(data, reason if isinstance(reason, UpstreamError) else None)
 
 
 def _as_it_came(action: Action, strict: Line | None, line: Line) -> Action:

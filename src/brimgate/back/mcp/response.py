@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
-from brimgate.errors import AnswerTooLarge
+from brimgate.errors import AnswerTooLarge, UpstreamRefused
 from brimgate.http.client import Response
 from brimgate.http.sse import Event, EventBuffer, read_event
 from brimgate.relay.protocol import message as rpc
@@ -185,6 +185,10 @@ class HttpRefusal:
     def is_of_older_era(self) -> bool:
         """Whether this is the response to an independent request of a server that knows only sessions."""
         return self.status in (400, 404, 405) and self.code in _SESSION_CODES
+
+    def failure(self, name: str) -> UpstreamRefused:
+        """Return the failure of a request that was refused."""
+        return UpstreamRefused(self.text(name), self.status)
 
     def text(self, name: str) -> str:
         try:

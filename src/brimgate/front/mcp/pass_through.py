@@ -125,7 +125,7 @@ class Through:
             finally:
                 answer.abort()  # if the client has gone in the middle of it; does nothing after the end
         except UpstreamError as error:
-            session.fail(body, "")
+            session.fail(body, error)  # which the session is to forget; the answer is ours
             raise upstream_down(error, key, is_greeting=is_greeting) from None
         finally:
             self.pending -= counts

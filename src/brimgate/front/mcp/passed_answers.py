@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, Protocol
 
-from brimgate.errors import UpstreamError
+from brimgate.errors import AnswerTooLarge, UpstreamError, UpstreamGarbled, UpstreamLost
 from brimgate.front.mcp.request import HttpExchange
 from brimgate.hold.runtime import run_work
 from brimgate.http.asgi import Header
@@ -60,7 +60,7 @@ class Passing:
             whole = await self._rewritten(body, session) if body.strip() else body
             if whole is None and key and answer.status < 400:
                 what = f"answered {answer.status} with something that is no message: is its address right?"
-                raise UpstreamError(f"the upstream {what}")
+                raise UpstreamGarbled(f"the upstream {what}")
             whole = body[:_MAX_PAGE_BYTES] if whole is None else whole
             if mine and not whole.strip():
                 await exchange.answer_json(_joined(mine))
@@ -105,7 +105,7 @@ class Passing:
             if can_resume or not key:
                 answer.abort()
                 return  # which cuts the connection: the client resumes, as it would without us
-            await self._break_off(exchange, answer, b"", key, str(error))
+            await self._break_off(exchange, answer, b"", key, error)
             return
         if rest := buffer.rest():
             # Incomplete, but some clients read it all the same.
@@ -115,24 +115,31 @@ class Passing:
             rest = rest if written is ended else written
         if key and not can_resume and session.is_waiting_for(key):
             # Without the rest: our message would become the end of half an event.
-            await self._break_off(
-                exchange, answer, b"", key, "the upstream ended its answer without the result"
-            )
+            ended_early = UpstreamLost("the upstream ended its answer without the result")
+            await self._break_off(exchange, answer, b"", key, ended_early)
             return
         if rest:
             await exchange.write(rest)
         await exchange.end()
 
-    def _too_large(self) -> str:
-        return f"the upstream's answer is larger than max_result_bytes ({self._max_bytes:,}): ask it for less"
+    def _too_large(self) -> AnswerTooLarge:
+        return AnswerTooLarge(
+            f"the upstream's answer is larger than max_result_bytes ({self._max_bytes:,}): ask it for less"
+        )
 
     async def _break_off(
-        self, exchange: HttpExchange, answer: UpstreamAnswer, before: bytes, key: bytes, reason: str
+        self,
+        exchange: HttpExchange,
+        answer: UpstreamAnswer,
+        before: bytes,
+        key: bytes,
+        failure: UpstreamError,
     ) -> None:
         answer.abort()
-        self._note(Note("answer_broken_off", {"reason": reason[:200]}, "error"))
-        failure = write_event(rpc.failure(key, rpc.UPSTREAM_GONE, reason)) if key else b""
-        await exchange.write(before + failure)
+        fields = {"kind": failure.kind, "reason": str(failure)[:200]}
+        self._note(Note("answer_broken_off", fields, "error"))
+        told = write_event(rpc.failure(key, rpc.UPSTREAM_GONE, str(failure))) if key else b""
+        await exchange.write(before + told)
         await exchange.end()
 
     async def _event(self, raw: bytes, session: Session) -> tuple[bytes, bool]:
