@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from brimgate.back.channel import Channel, Connect, Listener, Revival
 from brimgate.errors import ClientError, UpstreamError, UpstreamLost, UpstreamTimeout, UpstreamUnreachable
@@ -147,18 +147,21 @@ class Link:
     def do(self, actions: list[Action], line: Line = b"", failing: _Failing = _nothing) -> None:
         """Carry out actions. `failing` returns what to do for the line if the work fails, given a message."""
         for action in actions:
-            if isinstance(action, ToClient):
-                self._on_answer(action)
-            elif isinstance(action, ToUpstream):
-                self._send(action)
-            elif isinstance(action, Note):
-                self._log.write(action.event, {"upstream": self._name} | action.fields, action.level)
-            elif isinstance(action, Work):
-                self._work(action, line, failing)
-            elif isinstance(action, Wait):
-                self._waits.start(self._wait(action, line, failing))
-            else:
-                self._note_greeting(action)
+            match action:
+                case ToClient():
+                    self._on_answer(action)
+                case ToUpstream():
+                    self._send(action)
+                case Note():
+                    self._log.write(action.event, {"upstream": self._name} | action.fields, action.level)
+                case Work():
+                    self._work(action, line, failing)
+                case Wait():
+                    self._waits.start(self._wait(action, line, failing))
+                case Greeted():
+                    self._note_greeting(action)
+                case _:
+                    assert_never(action)
 
     def _work(self, work: Work, line: Line, failing: _Failing) -> None:
         if work.is_quick:

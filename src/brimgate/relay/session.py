@@ -5,7 +5,7 @@ capability to have them, calls of our own tool, and answers over their budget.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
 import msgspec
 
@@ -198,13 +198,16 @@ class Session:
             message = rpc.read(raw)
             actions = self._route(message, raw) if isinstance(message, Message) else [ToUpstream(raw)]
             for action in at_once(actions):
-                if isinstance(action, ToUpstream):
-                    onward.append(raw)
-                    expects = expects or action.expects_answer
-                elif isinstance(action, ToClient):
-                    answers.append(bytes(action.data))
-                else:
-                    notes.append(action)
+                match action:
+                    case ToUpstream():
+                        onward.append(raw)
+                        expects = expects or action.expects_answer
+                    case ToClient():
+                        answers.append(bytes(action.data))
+                    case Note() | Greeted():
+                        notes.append(action)
+                    case _:
+                        assert_never(action)
         if not answers:
             return [ToUpstream(line, expects)]
         given: list[Action] = [*notes, ToClient(b"[" + b",".join(answers) + b"]")]
@@ -299,10 +302,13 @@ class Session:
             message = rpc.read(raw)
             actions = self._from_upstream(message, raw) if isinstance(message, Message) else [ToClient(raw)]
             for action in at_once(actions):
-                if isinstance(action, ToClient):
-                    written.append(bytes(action.data))
-                else:
-                    notes.append(action)
+                match action:
+                    case ToClient():
+                        written.append(bytes(action.data))
+                    case ToUpstream() | Note() | Greeted():
+                        notes.append(action)
+                    case _:
+                        assert_never(action)
         if written == [bytes(element) for element in elements]:
             return [*notes, ToClient(line)]
         return [*notes, ToClient(b"[" + b",".join(written) + b"]")]
@@ -409,8 +415,16 @@ class Session:
         """Hold back what must wait until the handshake with a restarted upstream is done, and return the rest."""
         if not self._greeting.is_under_way:
             return actions
-        self._held_back += [action for action in actions if isinstance(action, ToUpstream)]
-        return [action for action in actions if not isinstance(action, ToUpstream)]
+        rest: list[Action] = []
+        for action in actions:
+            match action:
+                case ToUpstream():
+                    self._held_back.append(action)
+                case ToClient() | Note() | Greeted() | Work() | Wait():
+                    rest.append(action)
+                case _:
+                    assert_never(action)
+        return rest
 
 
 def _requests(line: Line) -> list[Message]:
@@ -431,17 +445,17 @@ def _answer_of_ours(answers: list[bytes], reason: Reason, line: Line = b"") -> T
 
 def _as_it_came(action: Action, strict: Line | None, line: Line) -> Action:
     """Put the original back in place of its strict copy, where nothing was changed."""
-    if isinstance(action, ToUpstream) and action.data is strict:
-        return action._replace(data=line)
-    if isinstance(action, ToClient) and action.data is strict:
-        return ToClient(line)
-    if isinstance(action, Work):
-        run = action.run
-        return Work(lambda: [_as_it_came(done, strict, line) for done in run()], action.size)
-    if isinstance(action, Wait):
-        then = action.then
-        return action._replace(then=lambda: [_as_it_came(done, strict, line) for done in then()])
-    return action
+    match action:
+        case ToUpstream() | ToClient():
+            return action._replace(data=line) if action.data is strict else action
+        case Work(run, size):
+            return Work(lambda: [_as_it_came(done, strict, line) for done in run()], size)
+        case Wait(_, then, _):
+            return action._replace(then=lambda: [_as_it_came(done, strict, line) for done in then()])
+        case Note() | Greeted():
+            return action
+        case _:
+            assert_never(action)
 
 
 def _decode(decoder: Any, raw: msgspec.Raw) -> Any:

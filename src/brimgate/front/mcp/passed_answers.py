@@ -3,14 +3,14 @@
 from codecs import BOM_UTF8
 from collections.abc import Callable
 from functools import partial
-from typing import Final, Protocol
+from typing import Final, Protocol, assert_never
 
-from brimgate.errors import AnswerTooLarge, UpstreamError, UpstreamGarbled, UpstreamLost
+from brimgate.errors import AnswerTooLarge, ClientError, UpstreamError, UpstreamGarbled, UpstreamLost
 from brimgate.front.mcp.request import HttpExchange
 from brimgate.hold.runtime import run_work
 from brimgate.http.asgi import Header
 from brimgate.http.sse import EventBuffer, read_event, with_data, write_event
-from brimgate.relay.actions import Action, Note, ToClient, Work
+from brimgate.relay.actions import Action, Greeted, Note, ToClient, ToUpstream, Wait, Work
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
 from brimgate.relay.protocol.versions import is_modern_header
@@ -165,16 +165,32 @@ class Passing:
 
 
 async def client_messages(actions: list[Action], note: Callable[[Note], None]) -> list[bytes]:
-    """Do all work and return the messages for the client. The rest goes to the log."""
+    """Do all work, wait where that is asked for, and return the messages for the client. Notes go to the log."""
     lines: list[bytes] = []
     for action in actions:
-        if isinstance(action, ToClient):
-            lines.append(action.data if isinstance(action.data, bytes) else bytes(action.data))
-        elif isinstance(action, Note):
-            note(action)
-        elif isinstance(action, Work):
-            lines += await client_messages(await run_work(action.run, action.size), note)
+        match action:
+            case ToClient():
+                lines.append(action.data if isinstance(action.data, bytes) else bytes(action.data))
+            case Note():
+                note(action)
+            case Work():
+                lines += await client_messages(await run_work(action.run, action.size), note)
+            case Wait():
+                lines += await client_messages(await _fetched(action), note)
+            case ToUpstream() | Greeted():
+                pass  # they are about a handshake that is replayed: nobody does that here
+            case _:
+                assert_never(action)
     return lines
+
+
+async def _fetched(wait: Wait) -> list[Action]:
+    """Fetch what is missing. Return what to do then, or instead."""
+    try:
+        await wait.until()
+        return wait.then()
+    except (UpstreamError, ClientError) as error:
+        return wait.failed(str(error))
 
 
 def _joined(answers: list[bytes]) -> bytes:
