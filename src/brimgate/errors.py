@@ -6,8 +6,14 @@ BrimgateError
 │   └── BadRequest          a parameter is wrong; the message says what is right
 ├── InputError              the input cannot be read
 │   └── JsonRefused         not strict JSON; treated as text wherever text will do
-├── UpstreamError           the upstream cannot be started or reached, or has gone (kinds: http/connection.py)
-│   └── UpstreamTimeout     the upstream was reached but did not answer within the timeout
+├── UpstreamError           a server or API behind us failed; `kind` names how, for programs
+│   ├── UpstreamUnreachable it cannot be started, connected to or called: nothing ran
+│   ├── UpstreamLost        it died, or its answer broke off: the call may have run
+│   ├── UpstreamTimeout     it was reached but did not answer within the timeout
+│   ├── UpstreamRefused     it refuses us, by an error of HTTP or in the handshake
+│   ├── UpstreamGarbled     what came is not an answer
+│   ├── AnswerTooLarge      its answer is larger than we accept
+│   └── ApiError            what a declared REST API told us (back/rest/errors.py)
 └── OperatorError           configuration, keys, files: the operator must act
     └── ConfigError         a configuration file or variable; says which key, where, and what is right
 """
@@ -44,11 +50,59 @@ class JsonRefused(InputError):
 
 
 class UpstreamError(BrimgateError):
-    """The upstream cannot be reached."""
+    """A server or API behind us failed.
+
+    An error that it sent itself, as the answer to a call, is none of these: that call was answered.
+    """
+
+    kind: str = "upstream_error"
+    """Names what happened, for programs: it stays when the words change."""
+    status: int = 502
+    """The HTTP status that our REST client gets for it."""
+    retry_after: float | None = None
+    """After how many seconds another try makes sense, where that is known."""
+
+
+class UpstreamUnreachable(UpstreamError):
+    """The upstream cannot be started, connected to or called: nothing ran."""
+
+    kind = "unreachable"
+
+
+class UpstreamLost(UpstreamError):
+    """The upstream died, or the connection or the answer ended early: the call may have run."""
+
+    kind = "lost"
 
 
 class UpstreamTimeout(UpstreamError):
     """The upstream did not answer within the timeout."""
+
+    kind = "timeout"
+    status = 504
+
+
+class UpstreamRefused(UpstreamError):
+    """The upstream refuses us: with an error of HTTP, or in the handshake."""
+
+    kind = "refused"
+
+    def __init__(self, message: str, answered: int = 0) -> None:
+        """Create it. `answered` is the HTTP status that the upstream answered with; 0 where there was none."""
+        super().__init__(message)
+        self.answered = answered
+
+
+class UpstreamGarbled(UpstreamError):
+    """What came is not an answer: no HTTP, no message, or not what was asked for."""
+
+    kind = "garbled"
+
+
+class AnswerTooLarge(UpstreamError):
+    """The answer is larger than we accept."""
+
+    kind = "too_large"
 
 
 class OperatorError(BrimgateError):

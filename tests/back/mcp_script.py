@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from brimgate.back.channel import Channel, Line, Listener
 from brimgate.back.mcp.legacy_sse import SseServer
 from brimgate.back.mcp.streamable import StreamableServer
+from brimgate.errors import UpstreamError
 from tests.back.scripted import Peer, Server
 
 PATIENCE_SECONDS = 20.0
@@ -112,7 +113,8 @@ class Heard:
     """What a channel has said so far."""
 
     lines: "asyncio.Queue[bytes]" = field(default_factory=asyncio.Queue)
-    lost: "asyncio.Queue[str]" = field(default_factory=asyncio.Queue)
+    failures: list[UpstreamError] = field(default_factory=list)
+    lost: "asyncio.Queue[UpstreamError]" = field(default_factory=asyncio.Queue)
     too_long: "asyncio.Queue[bytes]" = field(default_factory=asyncio.Queue)
     chatter: "asyncio.Queue[str]" = field(default_factory=asyncio.Queue)
     pressure: list[bool] = field(default_factory=list)
@@ -120,8 +122,9 @@ class Heard:
     def listener(self) -> Listener:
         return Listener(
             on_line=self._line,
+            on_failed=self._failed,
             on_too_long=self.too_long.put_nowait,
-            on_lost=lambda _channel, reason: self.lost.put_nowait(reason),
+            on_lost=lambda _channel, failure: self.lost.put_nowait(failure),
             on_pressure=self.pressure.append,
             on_chatter=self.chatter.put_nowait,
         )
@@ -130,6 +133,13 @@ class Heard:
         assert b"\n" not in line
         assert b"\r" not in line
         self.lines.put_nowait(bytes(line))
+
+    def _failed(self, line: Line, keys: Sequence[bytes], failure: UpstreamError) -> None:
+        """Keep it among the lines, in its place, as what a client is told of it."""
+        self.failures.append(failure)
+        error = {"code": -32000, "message": str(failure)}
+        told = [{"id": json.loads(key), "error": error} for key in keys]
+        self.lines.put_nowait(json.dumps(told if line.lstrip()[:1] == b"[" else told[0]).encode())
 
     async def next(self) -> Any:
         return json.loads(await soon(self.lines.get()))

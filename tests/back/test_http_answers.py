@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brimgate.errors import UpstreamError
-from brimgate.http.client import BadAnswer, ConnectionLost, TooLarge
+from brimgate.errors import AnswerTooLarge, UpstreamError, UpstreamGarbled, UpstreamLost
 from brimgate.http.encodings import Inflater
 from tests.back.scripted import OK, Peer, Run, Server, always, get, once, post, soon, whole
 
@@ -118,7 +117,7 @@ def test_a_short_body_is_an_error_behind_what_came(run: Run, answer: bytes) -> N
             response = await get(client)
             assert b"hello".startswith(await soon(response.next()))
             for _ in range(2):
-                with pytest.raises(ConnectionLost, match="ended early"):
+                with pytest.raises(UpstreamLost, match="ended early"):
                     await soon(response.next())
             await client.close()
 
@@ -147,7 +146,7 @@ def test_a_body_to_the_end_of_the_connection_is_not_whole_when_that_was_cut(run:
             response = await get(client)
             assert await soon(response.next()) == b"hel"
             may_cut.set()
-            with pytest.raises(ConnectionLost, match="ended early"):
+            with pytest.raises(UpstreamLost, match="ended early"):
                 await soon(response.next())
             await client.close()
 
@@ -196,7 +195,9 @@ def test_a_head_that_cannot_be_trusted_is_refused_and_its_connection_closed(run:
     async def conversation() -> None:
         async with Server(once(answer, then_close=False)) as server:
             client = server.client()
-            with pytest.raises(BadAnswer, match=r"^the answer from http://127\.0\.0\.1:\d+ was refused: "):
+            with pytest.raises(
+                UpstreamGarbled, match=r"^the answer from http://127\.0\.0\.1:\d+ was refused: "
+            ):
                 await post(client)
             await soon(server.all_left.wait())
             await client.close()
@@ -211,7 +212,7 @@ def test_an_unknown_coding_is_named_but_never_what_else_a_header_says(run: Run) 
             answer = HEAD + b"Content-Encoding: " + coding + b"\r\nContent-Length: 2\r\n\r\nok"
             async with Server(once(answer)) as server:
                 client = server.client()
-                with pytest.raises(BadAnswer, match=said) as refused:
+                with pytest.raises(UpstreamGarbled, match=said) as refused:
                     await get(client)
                 assert "secret" not in str(refused.value)
                 await client.close()
@@ -235,7 +236,7 @@ def test_bad_chunks_are_an_error_not_a_short_body(run: Run, chunks: bytes) -> No
     async def conversation() -> None:
         async with Server(once(HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + chunks)) as server:
             client = server.client()
-            with pytest.raises(BadAnswer, match="was refused"):
+            with pytest.raises(UpstreamGarbled, match="was refused"):
                 await whole(await get(client))
             await client.close()
 
@@ -267,7 +268,7 @@ def test_what_has_no_end_is_cut_off(run: Run, start: bytes, again: bytes) -> Non
     async def conversation() -> None:
         async with Server(serve) as server:
             client = server.client()
-            with pytest.raises(BadAnswer, match="was refused"):
+            with pytest.raises(UpstreamGarbled, match="was refused"):
                 await whole(await get(client))
             await soon(server.all_left.wait())
             await client.close()
@@ -344,7 +345,7 @@ def test_a_coded_answer_nobody_asked_for_is_decoded(run: Run, coding: str) -> No
             for _ in range(2):
                 assert await whole(await get(client)) == TEXT
             assert server.accepted == 1
-            with pytest.raises(TooLarge):
+            with pytest.raises(AnswerTooLarge):
                 await whole(await get(client), len(TEXT) - 1)
             await client.close()
 
@@ -379,7 +380,7 @@ def test_broken_coded_data_is_an_error(run: Run, coding: str, data: bytes, said:
     async def conversation() -> None:
         async with Server(once(coded(coding, data))) as server:
             client = server.client()
-            with pytest.raises(BadAnswer, match=said):
+            with pytest.raises(UpstreamGarbled, match=said):
                 await whole(await get(client))
             await client.close()
 
@@ -396,7 +397,7 @@ def test_a_bomb_opens_a_piece_at_a_time_and_the_cap_counts_what_came_out(run: Ru
         async with Server(once(coded("gzip", bomb))) as server:
             client = server.client()
             response = await get(client)
-            with pytest.raises(TooLarge, match="more than the 1,000,000 bytes"):
+            with pytest.raises(AnswerTooLarge, match="more than the 1,000,000 bytes"):
                 await whole(response, 1_000_000)
             response, size = await get(client), 0
             tracemalloc.start()
@@ -435,7 +436,7 @@ def test_an_answer_announced_as_too_large_is_not_waited_for(run: Run) -> None:
     async def conversation() -> None:
         async with Server(serve) as server:
             client = server.client()
-            with pytest.raises(TooLarge, match="100 bytes"):
+            with pytest.raises(AnswerTooLarge, match="100 bytes"):
                 await whole(await get(client), 100)
             await soon(server.all_left.wait())
             await client.close()
@@ -475,7 +476,7 @@ def test_two_hundred_megabytes_wait_in_the_socket_not_in_memory(run: Run, framin
             finally:
                 tracemalloc.stop()
             response.abort()
-            with pytest.raises(ConnectionLost, match="given up by us"):
+            with pytest.raises(UpstreamLost, match="given up by us"):
                 await soon(response.next())
             await soon(server.all_left.wait())
             await client.close()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from brimgate.back.mcp.legacy_sse import SseServer
-from brimgate.errors import UpstreamError
+from brimgate.errors import UpstreamError, UpstreamRefused
 from brimgate.relay.protocol.message import guess_id
 from tests.back.mcp_script import Asked, Heard, Reply, ScriptedServer, Talk, answer, soon, talking
 from tests.back.scripted import Run
@@ -94,7 +94,7 @@ def test_messages_go_where_the_server_says(run: Run, endpoint: str) -> None:
                 )
                 assert await talk.heard.next() == answer(asked, {})
                 old.over.set()
-                assert "closed its stream" in await soon(talk.heard.lost.get())
+                assert "closed its stream" in str(await soon(talk.heard.lost.get()))
                 talk.send("tools/list", 2)
             assert len(server.asked) == 2
 
@@ -170,6 +170,8 @@ def test_a_message_that_is_refused_fails_alone_and_is_answered_once(run: Run) ->
             failed = await talk.ask("tools/call", "x")
             assert failed["error"]["code"] == -32000
             assert "500 Internal Server Error" in failed["error"]["message"]
+            [failure] = talk.heard.failures
+            assert isinstance(failure, UpstreamRefused) and failure.answered == 500
             talk.send("notifications/x")
             assert "500" in await soon(talk.heard.chatter.get())
             old.status = "202 Accepted"

@@ -107,7 +107,7 @@ def test_a_greeting_that_fails_is_a_server_lost(run: Run, how: str) -> None:
         async with ScriptedServer(handle) as server, talking(server.url, max_bytes=1_000) as talk:
             talk.send("initialize", 1, protocolVersion="2025-11-25")
             talk.send("tools/list", 2)
-            reason = await soon(talk.heard.lost.get())
+            reason = str(await soon(talk.heard.lost.get()))
             if how == "refused":
                 assert "there answered 401 Unauthorized" in reason
                 assert "headers:" in reason
@@ -246,10 +246,19 @@ def test_an_answer_is_there_even_if_its_stream_stays_open(run: Run, behind: str)
 
 
 @pytest.mark.parametrize(
-    "fault",
-    ["cut", "silence", "accepted", "html", "wrong id", "half a body", "stream without ids", "not http"],
+    ("fault", "kind"),
+    [
+        ("cut", "lost"),
+        ("silence", "lost"),
+        ("accepted", "lost"),
+        ("html", "garbled"),
+        ("wrong id", "lost"),
+        ("half a body", "lost"),
+        ("stream without ids", "lost"),
+        ("not http", "garbled"),
+    ],
 )
-def test_what_is_no_answer_is_an_error_for_the_caller(run: Run, fault: str) -> None:
+def test_what_is_no_answer_is_an_error_for_the_caller(run: Run, fault: str, kind: str) -> None:
     async def conversation() -> None:
         async def handle(asked: Asked, reply: Reply) -> None:
             match fault:
@@ -277,6 +286,7 @@ def test_what_is_no_answer_is_an_error_for_the_caller(run: Run, fault: str) -> N
             failed = await talk.ask("tools/call", "x-1")
             assert failed["error"]["code"] == -32000
             assert failed["error"]["message"]
+            assert [failure.kind for failure in talk.heard.failures] == [kind]
             assert len(server.asked) == 1
             assert talk.heard.lines.empty()
             assert talk.heard.lost.empty()
@@ -290,6 +300,7 @@ def test_a_server_that_has_gone_fails_the_request_and_not_the_channel(run: Run) 
             port_is_closed = talking(server.url)
             talk = await port_is_closed.__aenter__()
         assert "cannot connect" in (await talk.ask("tools/call", 1))["error"]["message"]
+        assert [failure.kind for failure in talk.heard.failures] == ["unreachable"]
         assert talk.heard.lost.empty()
         await port_is_closed.__aexit__(None, None, None)
 
@@ -327,6 +338,7 @@ def test_an_error_of_http_becomes_one_of_the_request(
         async with ScriptedServer(handle) as server, talking(server.url) as talk:
             failed = (await talk.ask(method, 1, _meta=META))["error"]
             assert failed["code"] == code
+            assert [one.kind for one in talk.heard.failures] == (["refused"] if code == -32000 else [])
             assert failed.get("data") == ([1] if code == -32602 else None)
             if code == -32000:
                 assert f"the upstream there answered {status}" in failed["message"]
@@ -379,7 +391,7 @@ def test_a_session_that_was_forgotten_is_a_server_lost(run: Run, status: str, bo
             async with talking(server.url) as talk:
                 await talk.greet()
                 talk.send("tools/call", 1)
-                assert "forgotten the session" in await soon(talk.heard.lost.get())
+                assert "forgotten the session" in str(await soon(talk.heard.lost.get()))
                 talk.send("tools/call", 2)
             assert talk.heard.lines.empty()
             assert "DELETE" not in server.calls
@@ -471,7 +483,7 @@ def test_the_standing_stream_comes_back_and_tells_when_the_session_is_gone(run: 
             await talk.greet()
             assert (await talk.heard.next())["method"] == "notifications/one"
             assert (await talk.heard.next())["method"] == "ping"
-            assert "forgotten the session" in await soon(talk.heard.lost.get())
+            assert "forgotten the session" in str(await soon(talk.heard.lost.get()))
 
     run(conversation())
 

@@ -29,7 +29,7 @@ NASTY = {
     },
     "required": "kind",
 }
-PLAIN = ("echo", "ask", "report", "die", "break", "hang", "refuse", "input", "fail")
+PLAIN = ("echo", "ask", "report", "die", "break", "hang", "refuse", "excuse", "input", "fail")
 TOOLS: list[dict[str, Any]] = [
     *({"name": name, "description": f"Tool {name}. More of it.", "inputSchema": TEXT} for name in PLAIN),
     {"name": "wipe", "inputSchema": {"type": "object"}, "annotations": {"destructiveHint": True}},
@@ -118,6 +118,8 @@ def call(key: Any, name: str, params: dict[str, Any]) -> None:
                     "error": {"code": -32050, "message": "not \x1b[31m today " + "x" * 5_000, "data": [1]},
                 }
             )
+        case "excuse":
+            send({"id": key, "error": {"code": -32000, "message": given}})
         case "input":
             send({"id": key, "result": {"resultType": "input_required", "inputRequests": {}}})
         case "fail":
@@ -152,7 +154,7 @@ def answer(message: dict[str, Any]) -> None:
     elif method == "initialize" and MODE != "modern":
         told = {
             "protocolVersion": "2025-06-18",
-            "capabilities": {},
+            "capabilities": {"tools": {}},
             "serverInfo": {"name": "t", "version": "1"},
         }
         send({"id": key, "result": told})

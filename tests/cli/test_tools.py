@@ -81,7 +81,7 @@ def test_the_tools_of_a_server_at_a_url_or_in_a_file_are_listed(
     ("words", "code", "message"),
     [
         (["ecco"], 2, "there is no tool ecco; did you mean echo?"),
-        (["zzz"], 2, "there is no tool zzz; it has 13 others"),
+        (["zzz"], 2, "there is no tool zzz; it has 14 others"),
         (["echo", "ask"], 2, "one tool at a time"),
         (["--jsn"], 2, "there is no option --jsn (did you mean --json?)"),
     ],

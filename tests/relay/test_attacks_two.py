@@ -188,6 +188,7 @@ def test_a_line_that_was_written_whole_before_the_end_is_heard_before_the_end() 
         process = spawn(Command((sys.executable, "-c", "print('x' * 900_000)")))
         listener = Listener(
             on_line=lambda _: told.append("line"),
+            on_failed=lambda _, __, ___: None,
             on_too_long=lambda _: None,
             on_lost=lost,
             on_pressure=lambda _: None,

@@ -2,14 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
 import msgspec
 
 from brimgate.back.channel import Channel, Connect, Line, Listener
-from brimgate.errors import UpstreamError
+from brimgate.errors import AnswerTooLarge, UpstreamError, UpstreamGarbled, UpstreamRefused
 from brimgate.relay.calls import spellings
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.client import INITIALIZE, MODERN_META, Discovery, ToolPage
@@ -20,14 +20,6 @@ _MAX_PAGES: Final = 1_000
 _MAX_LIST_BYTES: Final = 64 << 20
 _PARTING_SECONDS: Final = 0.2
 """Time for a cancellation to reach the server, before the conversation ends."""
-_OUR_WORDS: Final = (
-    "the upstream ",
-    "the connection to ",
-    "the answer from ",
-    "the answer of the upstream ",
-    "cannot connect to ",
-)
-"""How a channel over HTTP begins its own JSON-RPC error, where it got no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +87,7 @@ class McpClient:
         self._channel: Channel | None = None
         self._waiting: dict[bytes, asyncio.Future[Message]] = {}
         self._last_id = 0
-        self._lost = ""
+        self._lost: UpstreamError | None = None
         """Why the server can no longer be used."""
         self._meta: dict[str, Any] = {}
         """The `_meta` of every request in the newer era."""
@@ -110,8 +102,9 @@ class McpClient:
         self._channel = await self._connect(
             Listener(
                 on_line=self._heard,
-                on_too_long=lambda _: self._fail(self._too_large()),
-                on_lost=lambda _, reason: self._fail(reason),
+                on_failed=self._failed,
+                on_too_long=lambda _: self._lose(self._too_large()),
+                on_lost=lambda _, failure: self._lose(failure),
                 on_pressure=lambda _: None,
                 on_chatter=self._on_chatter,
             )
@@ -145,7 +138,7 @@ class McpClient:
         versions = self._decode(told, Discovery, "server/discover").supportedVersions
         if MODERN_VERSION not in versions:
             known = ", ".join(version[:20] for version in versions[:10]) or "none"
-            raise UpstreamError(
+            raise UpstreamRefused(
                 f"the upstream {self.name} speaks no version of MCP that we do; it speaks: {known}"
             )
         return True
@@ -173,7 +166,7 @@ class McpClient:
             if not cursor:
                 break
             if size > _MAX_LIST_BYTES or len(cursors) >= _MAX_PAGES:
-                raise UpstreamError(f"the upstream {self.name} has a list of tools that does not end")
+                raise AnswerTooLarge(f"the upstream {self.name} has a list of tools that does not end")
         return list(found.values())
 
     async def call(self, tool: str, arguments: bytes, on_progress: OnProgress | None = None) -> CallOutcome:
@@ -186,7 +179,7 @@ class McpClient:
         finally:
             self._on_progress = None
         if told.has_error:
-            return self._failure(told)
+            return _failure(told)
         result = bytes(told.result)
         if self._meta and _kind_of(result) == "input_required":
             reason = "it asks for input in the middle of the call, which a command line cannot give"
@@ -195,21 +188,12 @@ class McpClient:
             )
         return CallOutcome(result)
 
-    def _failure(self, told: Message) -> CallOutcome:
-        error = bytes(told.error)
-        read = rpc.read_error(error)
-        if read is None:
-            return CallOutcome(error=error, reason=error[:2_000].decode("utf-8", "replace"))
-        if read.code == rpc.UPSTREAM_GONE and read.message.startswith(_OUR_WORDS):
-            raise UpstreamError(read.message)
-        return CallOutcome(error=error, reason=read.message, code=read.code)
-
     # Out
 
     async def _request(self, method: str, params: dict[str, Any], *, reports: bool = False) -> Message:
         """Send a request and return the answer, even if it is an error. Raise UpstreamError if there will be none."""
-        if self._lost:
-            raise UpstreamError(self._lost)
+        if self._lost is not None:
+            raise self._lost
         self._last_id += 1
         self.awaited = f"answer to {method}"
         key = b"%d" % self._last_id
@@ -242,7 +226,7 @@ class McpClient:
         """Read a line. Lines that are not messages are ignored: many servers log to their standard output."""
         messages = messages_in(line)
         if not messages and b'"jsonrpc"' in line and (key := rpc.guess_id(line)):
-            self._settle(key, UpstreamError(f"the upstream {self.name} answered in broken JSON"))
+            self._settle(key, UpstreamGarbled(f"the upstream {self.name} answered in broken JSON"))
         for message in messages:
             if message.is_request:
                 self._answer(message)
@@ -285,32 +269,34 @@ class McpClient:
         else:
             waiting.set_result(answer)
 
-    def _fail(self, reason: str) -> None:
-        self._lost = self._lost or reason
-        for key in list(self._waiting):
-            self._settle(key, UpstreamError(reason))
+    def _failed(self, _: Line, keys: Sequence[bytes], failure: UpstreamError) -> None:
+        for key in keys:
+            self._settle(key, failure)
+
+    def _lose(self, failure: UpstreamError) -> None:
+        self._lost = self._lost or failure
+        self._failed(b"", list(self._waiting), failure)
 
     # Messages
 
-    def _too_large(self) -> str:
-        return f"the upstream {self.name} sent more than {self._max_bytes:,} bytes at once (max_result_bytes)"
+    def _too_large(self) -> AnswerTooLarge:
+        what = f"sent more than {self._max_bytes:,} bytes at once (max_result_bytes)"
+        return AnswerTooLarge(f"the upstream {self.name} {what}")
 
-    def _refusal(self, method: str, told: Message) -> UpstreamError:
+    def _refusal(self, method: str, told: Message) -> UpstreamRefused:
         read = rpc.read_error(bytes(told.error))
         said = (
             f"{read.message[:1_000]} ({read.code})"
             if read
             else bytes(told.error)[:200].decode("utf-8", "replace")
         )
-        if read and read.code == rpc.UPSTREAM_GONE and read.message.startswith(_OUR_WORDS):
-            return UpstreamError(read.message)
-        return UpstreamError(f"the upstream {self.name} refused {method}: {said}")
+        return UpstreamRefused(f"the upstream {self.name} refused {method}: {said}")
 
     def _decode(self, told: Message, kind: type[msgspec.Struct], method: str) -> Any:
         try:
             return msgspec.json.decode(told.result, type=kind)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise UpstreamError(
+            raise UpstreamGarbled(
                 f"the upstream {self.name} answered {method} with something else: {error}"
             ) from None
 
@@ -322,6 +308,15 @@ def _read_tool(raw: bytes) -> ListedTool | None:
         return None
     name = cast("dict[str, Any]", definition).get("name") if isinstance(definition, dict) else None
     return ListedTool(name, raw, cast("dict[str, Any]", definition)) if isinstance(name, str) else None
+
+
+def _failure(told: Message) -> CallOutcome:
+    """Return the outcome of a call that the server answered with an error: whatever it says, the tool failed."""
+    error = bytes(told.error)
+    read = rpc.read_error(error)
+    if read is None:
+        return CallOutcome(error=error, reason=error[:2_000].decode("utf-8", "replace"))
+    return CallOutcome(error=error, reason=read.message, code=read.code)
 
 
 def _kind_of(result: bytes) -> str:

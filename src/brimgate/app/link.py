@@ -2,12 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from brimgate.back.channel import Channel, Connect, Listener, Revival
-from brimgate.errors import ClientError, UpstreamError
+from brimgate.errors import ClientError, UpstreamError, UpstreamLost, UpstreamTimeout, UpstreamUnreachable
 from brimgate.relay.actions import Action, Greeted, Line, Note, ToClient, ToUpstream, Wait, Work
 from brimgate.relay.session import Session
 from brimgate.watch.log import Log
@@ -85,7 +85,7 @@ class Link:
         self._starting: list[ToUpstream] | None = None
         """What waits for a server that is being started; None if there is none."""
         self._revival = Revival()
-        self.trouble = ""
+        self.failure: UpstreamError = UpstreamUnreachable(f"the upstream {name} was not started")
         """Why there is no upstream, if there is none."""
         self._tasks = BackgroundTasks(on_idle)
         self._waits = BackgroundTasks(on_idle)
@@ -107,7 +107,7 @@ class Link:
         return bool(self._waits) or bool(self._tasks)
 
     async def start(self) -> None:
-        """Start the server. If that fails, `trouble` says why, and the next call tries again."""
+        """Start the server. If that fails, `failure` says why, and the next call tries again."""
         self._starting = self._starting or []
         await self._restart(first=True)
 
@@ -147,18 +147,21 @@ class Link:
     def do(self, actions: list[Action], line: Line = b"", failing: _Failing = _nothing) -> None:
         """Carry out actions. `failing` returns what to do for the line if the work fails, given a message."""
         for action in actions:
-            if isinstance(action, ToClient):
-                self._on_answer(action)
-            elif isinstance(action, ToUpstream):
-                self._send(action)
-            elif isinstance(action, Note):
-                self._log.write(action.event, {"upstream": self._name} | action.fields, action.level)
-            elif isinstance(action, Work):
-                self._work(action, line, failing)
-            elif isinstance(action, Wait):
-                self._waits.start(self._wait(action, line, failing))
-            else:
-                self._note_greeting(action)
+            match action:
+                case ToClient():
+                    self._on_answer(action)
+                case ToUpstream():
+                    self._send(action)
+                case Note():
+                    self._log.write(action.event, {"upstream": self._name} | action.fields, action.level)
+                case Work():
+                    self._work(action, line, failing)
+                case Wait():
+                    self._waits.start(self._wait(action, line, failing))
+                case Greeted():
+                    self._note_greeting(action)
+                case _:
+                    assert_never(action)
 
     def _work(self, work: Work, line: Line, failing: _Failing) -> None:
         if work.is_quick:
@@ -223,8 +226,14 @@ class Link:
 
     async def _adopt(self) -> None:
         voice = self._voice = object()
+
+        def failed(line: Line, keys: Sequence[bytes], failure: UpstreamError) -> None:
+            if self._voice is voice:
+                self.do(self.session.fail_requests(line, keys, failure))
+
         listener = Listener(
             on_line=lambda line: self._from_upstream(line) if self._voice is voice else None,
+            on_failed=failed,
             on_too_long=self._refuse,
             on_lost=self._lost,
             on_pressure=self._note_pressure,
@@ -251,29 +260,30 @@ class Link:
         self._tasks.start(upstream.end(_PARTING_SECONDS))
         return True
 
-    def _lost(self, upstream: Channel, reason: str) -> None:
+    def _lost(self, upstream: Channel, failure: UpstreamError) -> None:
         if self._upstream is not upstream:
             return  # we have already left it
         self._upstream = None
         self.room.set()
         self._unstuck.set()
-        self._note_death(reason)
+        self._note_death(failure)
         if self._starting is not None:
             self._starting.clear()  # these calls are answered below, and must not run afterwards
         self._fail_greeting()
-        self.do(self.session.fail_pending(f"{reason}. The next call starts it again."))
+        self.do(self.session.fail_pending(failure, ". The next call starts it again."))
         self._tasks.start(upstream.end(0.0))
 
     def _fail_greeting(self) -> None:
         if self.greeted is not None and not self.greeted.done():
-            self.greeted.set_exception(UpstreamError(self.trouble))
+            self.greeted.set_exception(self.failure)
             with suppress(UpstreamError):
                 self.greeted.exception()  # nobody may be waiting for it
 
-    def _note_death(self, reason: str) -> None:
-        self.trouble = reason
+    def _note_death(self, failure: UpstreamError) -> None:
+        self.failure = failure.with_traceback(None)  # which would keep its frames as long as we live
         self._revival.died(time.monotonic())
-        self._log.write("upstream_lost", {"upstream": self._name, "reason": reason}, "error")
+        fields = {"upstream": self._name, "kind": failure.kind, "reason": str(failure)}
+        self._log.write("upstream_lost", fields, "error")
 
     def _revive_for(self, action: ToUpstream) -> None:
         """Restart the server for a call. A message that expects no answer is not worth it."""
@@ -281,8 +291,8 @@ class Link:
             return
         wait = self._revival.wait_seconds(time.monotonic())
         if wait > 0:
-            text = f"{self.trouble}. It has died {self._revival.deaths} times in a row; next try in {wait:.1f} s."
-            self.do(self.session.fail(action.data, text))
+            advice = f". It has died {self._revival.deaths} times in a row; next try in {wait:.1f} s."
+            self.do(self.session.fail(action.data, self.failure, advice))
             return
         self._starting = [action]
         self._tasks.start(self._restart())
@@ -293,9 +303,10 @@ class Link:
             await asyncio.wait_for(self._unstuck.wait(), _STUCK_SECONDS)
         if self._upstream is upstream and upstream.is_stuck:
             self._upstream = None
-            self._note_death(f"the upstream {self._name} was in an answer without end and had to be stopped")
+            what = "was in an answer without end and had to be stopped"
+            self._note_death(UpstreamLost(f"the upstream {self._name} {what}"))
             waiting = [action.data for action in self._starting or []]
-            self.do(self.session.fail_pending(self.trouble, but=waiting))
+            self.do(self.session.fail_pending(self.failure, but=waiting))
             self._tasks.start(upstream.end(0.0))
         if self._upstream is None:
             await self._restart()
@@ -308,12 +319,12 @@ class Link:
         try:
             await self._adopt()
         except UpstreamError as error:
-            self._note_death(str(error))
+            self._note_death(error)
         waiting, self._starting = self._starting or [], None
         if self._upstream is None:
             self._fail_greeting()
             for action in waiting:
-                self.do(self.session.fail(action.data, self.trouble))
+                self.do(self.session.fail(action.data, self.failure))
             return
         if not first:
             self._log.write("upstream_restarted", {"upstream": self._name})
@@ -326,4 +337,5 @@ class Link:
 
     def _check_greeting(self, upstream: Channel) -> None:
         if self._upstream is upstream and self.session.is_greeting:
-            self._lost(upstream, f"the upstream {self._name} was started and does not answer the handshake")
+            what = "was started and does not answer the handshake"
+            self._lost(upstream, UpstreamTimeout(f"the upstream {self._name} {what}"))

@@ -76,7 +76,7 @@ class SharedServer:
         self.link.greeted = asyncio.get_running_loop().create_future()
         await self.link.start()
         if not self.link.is_up:
-            raise UpstreamError(self.link.trouble)
+            raise self.link.failure
         try:
             return speaks_modern(await asyncio.wait_for(asyncio.shield(self.link.greeted), _PROBE_SECONDS))
         except (TimeoutError, UpstreamError):
@@ -130,7 +130,7 @@ class SharedServer:
         routed = False
         for one in self._seats.route(answer.data):
             routed = True
-            one.who.put(one.line, is_last=one.is_last, is_stopgap=answer.is_ours)
+            one.who.put(one.line, is_last=one.is_last, failure=answer.failure)
             if one.is_last and self._current is not None and self._current[1] is one.who:
                 self._next(self._current[0])
         if not routed:

@@ -1,8 +1,10 @@
 """The interface of every kind of upstream: messages out, messages in, and an end. Also the delay before a restart."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
+
+from brimgate.errors import UpstreamError
 
 Line = bytes | bytearray
 _STEADY_SECONDS: Final = 10.0
@@ -37,9 +39,12 @@ class Listener:
     """The callbacks for what a channel has to say."""
 
     on_line: Callable[[Line], None]
+    """Gets what the upstream itself said, and nothing that we made up in its name."""
+    on_failed: Callable[[Line, Sequence[bytes], UpstreamError], None]
+    """Gets a message that we sent, the ids of its requests that nobody will answer, and why. The channel goes on."""
     on_too_long: Callable[[bytes], None]
     """Gets the beginning of a message that exceeded the limit."""
-    on_lost: Callable[[Channel, str], None]
+    on_lost: Callable[[Channel, UpstreamError], None]
     """Called once, with the reason, when the channel can no longer be used."""
     on_pressure: Callable[[bool], None]
     """Gets True when the upstream does not keep up with what it is sent, False when it does again."""

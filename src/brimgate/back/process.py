@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from brimgate.errors import UpstreamError
+from brimgate.errors import UpstreamUnreachable
 
 if TYPE_CHECKING:
     import asyncio
@@ -34,7 +34,7 @@ Process = subprocess.Popen[bytes]
 def spawn(command: Command) -> Process:
     """Start the process, with pipes to all three streams and its own process group.
 
-    Raise UpstreamError if that fails.
+    Raise UpstreamUnreachable if that fails.
     """
     environment = {**os.environ, **command.env}
     arguments = resolve(command.arguments, environment.get("PATH"))
@@ -51,7 +51,7 @@ def spawn(command: Command) -> Process:
             creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )
     except OSError as error:
-        raise UpstreamError(_why_not(command, error)) from None
+        raise UpstreamUnreachable(_why_not(command, error)) from None
     _widen(process.stdout)
     return process
 

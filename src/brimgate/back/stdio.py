@@ -7,7 +7,7 @@ from typing import Final
 
 from brimgate.back.channel import Line, Listener
 from brimgate.back.process import Command, Process, end_group, spawn, when_ended
-from brimgate.errors import UpstreamError
+from brimgate.errors import UpstreamError, UpstreamLost
 from brimgate.wire.framing import LineBuffer, TooLong
 from brimgate.wire.pipes import LinePort, read_pipe
 
@@ -111,7 +111,7 @@ class StdioUpstream:
     def _lost(self) -> None:
         if not self._is_lost:
             self._is_lost = True
-            self._listener.on_lost(self, self._reason())
+            self._listener.on_lost(self, UpstreamLost(self._reason()))
 
     def _reason(self) -> str:
         code = self._process.poll()

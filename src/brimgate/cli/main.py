@@ -61,12 +61,20 @@ def run(arguments: Sequence[str] | None = None) -> int:
         options = _parse(sys.argv[1:] if arguments is None else arguments)
     try:
         return options.run(options)
-    except UpstreamError as error:
-        complain(printable(str(error)))
-        return 4 if isinstance(error, UpstreamTimeout) else 3
     except BrimgateError as error:
-        complain(str(error))
-        return 2
+        complain(printable(str(error)) if isinstance(error, UpstreamError) else str(error))
+        return exit_code(error)
+
+
+def exit_code(error: BrimgateError) -> int:
+    """Return the exit code for an error: the one place that decides."""
+    match error:
+        case UpstreamTimeout():
+            return 4
+        case UpstreamError():
+            return 3
+        case _:
+            return 2
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:

@@ -20,7 +20,7 @@ from brimgate.engine.document import Document
 from brimgate.engine.rebuild import Rebuilder, next_on_walk
 from brimgate.engine.replies.reply import Reply
 from brimgate.engine.tokens.estimator import Estimator
-from brimgate.errors import UpstreamError
+from brimgate.errors import UpstreamLost
 from brimgate.relay.protocol.client import INITIALIZE
 
 _PAUSE_SECONDS: Final = 3.5
@@ -190,7 +190,7 @@ class Client:
         line = self._process.stdout.readline() if self._process.stdout else b""
         answer: Json = json.loads(line) if line else {}
         if "result" not in answer:
-            raise UpstreamError(f"the server of the tour did not answer {method}: {answer or 'it has ended'}")
+            raise UpstreamLost(f"the server of the tour did not answer {method}: {answer or 'it has ended'}")
         return answer["result"]
 
     def send(self, message: Json) -> None:

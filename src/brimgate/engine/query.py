@@ -4,7 +4,7 @@ import json
 import re
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from brimgate.engine.forms import AUTO, FORMS
 from brimgate.engine.forms.plain import missing_package
@@ -14,11 +14,12 @@ MAX_FIELDS: Final = 100
 MAX_PATTERN_CHARS: Final = 500
 _RANGE: Final = re.compile(r"\s*(\d{1,9})\s*(?:(?:-|–|\.\.|:|,)\s*(\d{1,9})\s*)?\Z")
 MAX_PAGES: Final = 20
+ViewScope = Literal["whole", "focus", "path", "walk", "chosen", "text"]
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    scope: str = "focus"
+    scope: ViewScope = "focus"
     """Which part of the answer this view covers.
 
     whole: every part in document order; focus: the dominant list or text; path: the value at `path`, as an answer of

@@ -5,7 +5,7 @@ from collections import Counter, OrderedDict
 from dataclasses import dataclass
 from secrets import token_hex
 from threading import Lock
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol, assert_never
 
 from brimgate.engine.document import Document, Position
 from brimgate.engine.pointer import pointer_steps
@@ -77,12 +77,24 @@ def items_needed(source: Document, view: View, position: Position, request: Quer
     pages = request.pages[1] if request.pages else 1
     if request.path is not None:
         return _index_in(source, request.path) + 1
-    if view.scope == "path" or (view.scope == "walk" and view.path):
+    if _leads_inside(view):
         return _index_in(source, view.path) + 1
     if request.fields or request.pages:
         return pages * limit + 1
     at = position.node if view.is_selection else _index_at(source, view, position)
     return at + limit + 1
+
+
+def _leads_inside(view: View) -> bool:
+    match view.scope:
+        case "path":
+            return True
+        case "walk":
+            return bool(view.path)
+        case "whole" | "focus" | "chosen" | "text":
+            return False
+        case _:
+            assert_never(view.scope)
 
 
 def _index_at(source: Document, view: View, position: Position) -> int:

@@ -1,11 +1,12 @@
 """A small HTTP/1.1 client for one origin: one request is one call of the upstream, never two.
 
-UpstreamError
-├── CannotConnect     nothing was sent: the call did not run
-├── ConnectionLost    the connection ended before the response did
-├── BadAnswer         not an HTTP response whose boundaries can be trusted
-├── TooLarge          larger than the caller accepts
-└── TooSlow           the response did not begin in time
+What can go wrong, as in errors.py:
+
+UpstreamUnreachable  nothing was sent: the call did not run
+UpstreamLost         the connection ended before the response did
+UpstreamGarbled      not an HTTP response whose boundaries can be trusted
+AnswerTooLarge       larger than the caller accepts
+UpstreamTimeout      the response did not begin in time
 
 It follows no redirect, and knows no proxies, cookies or credentials.
 """
@@ -18,32 +19,14 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from brimgate.errors import ConfigError
-from brimgate.http.connection import (
-    BadAnswer,
-    CannotConnect,
-    Connection,
-    ConnectionLost,
-    Headers,
-    TooLarge,
-    TooSlow,
-)
+from brimgate.errors import ConfigError, UpstreamLost, UpstreamUnreachable
+from brimgate.http.connection import Connection, Headers
 from brimgate.http.response import Response
 
 if TYPE_CHECKING:
     import ssl
 
-__all__ = [
-    "BadAnswer",
-    "CannotConnect",
-    "ConnectionLost",
-    "Headers",
-    "HttpClient",
-    "Origin",
-    "Response",
-    "TooLarge",
-    "TooSlow",
-]
+__all__ = ["Headers", "HttpClient", "Origin", "Response"]
 
 _NAME_BYTES: Final = b"!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _TARGET_BYTES: Final = bytes(byte for byte in range(0x21, 0x7F) if byte != ord("#"))
@@ -178,7 +161,7 @@ class HttpClient:
                         head, body, expects_body=expects_body, headers_within=headers_within
                     )
                 )
-            except ConnectionLost:
+            except UpstreamLost:
                 # Closed while our request was on its way. A call that may have run is not repeated.
                 if method not in _REPEATABLE or connection.is_heard:
                     raise
@@ -196,7 +179,7 @@ class HttpClient:
             self._sweeper = None
         going = list(self._open)
         for connection in going:
-            connection.fail(ConnectionLost(f"the connection to {self._where} was closed by us"))
+            connection.fail(UpstreamLost(f"the connection to {self._where} was closed by us"))
         if going:
             await asyncio.wait([connection.gone for connection in going])
 
@@ -307,10 +290,10 @@ class HttpClient:
             server_hostname=origin.host,
         )
 
-    def _cannot(self, why: str, advice: str) -> CannotConnect:
+    def _cannot(self, why: str, advice: str) -> UpstreamUnreachable:
         if self._is_closed:
-            return CannotConnect(f"the client of {self._where} was closed")
-        return CannotConnect(f"cannot connect to {self._where} ({why}): {advice}")
+            return UpstreamUnreachable(f"the client of {self._where} was closed")
+        return UpstreamUnreachable(f"cannot connect to {self._where} ({why}): {advice}")
 
 
 def _default_tls() -> "ssl.SSLContext":

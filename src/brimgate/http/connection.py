@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
-from brimgate.errors import UpstreamError
+from brimgate.errors import UpstreamError, UpstreamGarbled, UpstreamLost, UpstreamTimeout
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -29,26 +29,6 @@ _PIECE_BYTES: Final = 48
 _WANTED: Final = frozenset((b"content-length", b"transfer-encoding", b"content-encoding", b"keep-alive"))
 _PROMISED: Final = re.compile(rb"""\btimeout\s*=\s*"?(\d{1,9})""", re.IGNORECASE)
 _TOKEN: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,40}")
-
-
-class CannotConnect(UpstreamError):
-    """Nothing was sent: the call did not run."""
-
-
-class ConnectionLost(UpstreamError):
-    """The connection ended before the response did."""
-
-
-class BadAnswer(UpstreamError):
-    """What came is not an HTTP response whose boundaries can be trusted."""
-
-
-class TooLarge(UpstreamError):
-    """The response is larger than the caller accepts."""
-
-
-class TooSlow(UpstreamError):
-    """The response did not begin in time."""
 
 
 class Incoming:
@@ -109,12 +89,12 @@ class Incoming:
         """Close the connection at once. Does nothing after the end."""
         if self.connection is not None:
             self.pieces.clear()
-            self.connection.fail(fault or ConnectionLost(f"the answer from {self.where} was given up by us"))
+            self.connection.fail(fault or UpstreamLost(f"the answer from {self.where} was given up by us"))
 
     def overdue(self, seconds: float) -> None:
         if not self.status:
             text = f"{self.where} did not begin to answer within {seconds:g} s: the call may still run"
-            self.give_up(TooSlow(text))
+            self.give_up(UpstreamTimeout(text))
 
     def end(self, fault: UpstreamError | None) -> None:
         self.connection = None
@@ -287,7 +267,7 @@ class Connection(asyncio.Protocol):
 
     def on_message_begin(self) -> None:
         if self._is_complete:
-            raise BadAnswer("something follows it")
+            raise UpstreamGarbled("something follows it")
 
     def on_header(self, name: bytes, value: bytes) -> None:
         # Trailers come here too, into a list that nobody reads. Their number is bounded by their bytes.
@@ -301,9 +281,9 @@ class Connection(asyncio.Protocol):
         headers, self._headers = self._headers, []
         incoming = self._incoming
         if incoming is None or len(headers) > MAX_HEADERS:
-            raise BadAnswer(f"more than {MAX_HEADERS} headers")
+            raise UpstreamGarbled(f"more than {MAX_HEADERS} headers")
         if self._silent_bytes > MAX_HEAD_BYTES and _size(headers) > MAX_HEAD_BYTES:
-            raise BadAnswer(f"more than {MAX_HEAD_BYTES:,} bytes of headers")
+            raise UpstreamGarbled(f"more than {MAX_HEAD_BYTES:,} bytes of headers")
         self._keeps_open = self._parser.should_keep_alive()
         self._frame(status, incoming, _wanted(headers))
         if self._unsent is not None and status >= 300:
@@ -316,7 +296,7 @@ class Connection(asyncio.Protocol):
     def on_body(self, data: bytes) -> None:
         incoming = self._incoming
         if incoming is None or self._is_complete or self._is_interim:
-            raise BadAnswer("a body where there is none")
+            raise UpstreamGarbled("a body where there is none")
         incoming.pieces.append(data)
         incoming.unread_bytes += len(data) + _PIECE_BYTES
 
@@ -331,19 +311,21 @@ class Connection(asyncio.Protocol):
 
     def _pass_over(self, status: int) -> None:
         if status == 101:
-            raise BadAnswer("it changes to a protocol nobody asked for")
+            raise UpstreamGarbled("it changes to a protocol nobody asked for")
         self._interim += 1
         if not 100 <= status < 200 or self._interim > _MAX_INTERIM:
-            raise BadAnswer("a status there is not, or interim answers without end")
+            raise UpstreamGarbled("a status there is not, or interim answers without end")
         self._is_interim = True
 
     def _frame(self, status: int, incoming: Incoming, wanted: dict[bytes, bytes]) -> None:
         length, transfer = wanted.get(b"content-length"), wanted.get(b"transfer-encoding")
         if transfer is not None and (length is not None or transfer.lower() != b"chunked"):
-            raise BadAnswer("a Transfer-Encoding other than just chunked, or a Content-Length beside it")
+            raise UpstreamGarbled(
+                "a Transfer-Encoding other than just chunked, or a Content-Length beside it"
+            )
         if length is not None:
             if not length.isdigit():
-                raise BadAnswer("no single Content-Length")
+                raise UpstreamGarbled("no single Content-Length")
             incoming.announced_bytes = int(length)
         if b"keep-alive" in wanted and (promise := _PROMISED.search(wanted[b"keep-alive"])):
             self._promised_seconds = float(promise[1])
@@ -361,7 +343,7 @@ class Connection(asyncio.Protocol):
         if coding in (b"", b"identity"):
             return b""
         name = coding.decode() if _TOKEN.fullmatch(coding) else "not one of HTTP's"
-        raise BadAnswer(f"its Content-Encoding is {name}: identity was asked for")
+        raise UpstreamGarbled(f"its Content-Encoding is {name}: identity was asked for")
 
     def _send(self, head: bytes, body: bytes | None) -> None:
         transport = self._transport
@@ -412,15 +394,15 @@ class Connection(asyncio.Protocol):
             self._finish()  # the response is complete; what follows it is not ours
             return
         cause = error.__context__
-        self.fail(self._bad(str(cause if isinstance(cause, BadAnswer) else error)))
+        self.fail(self._bad(str(cause if isinstance(cause, UpstreamGarbled) else error)))
 
-    def _bad(self, why: str) -> BadAnswer:
-        return BadAnswer(f"the answer from {self._where} was refused: {why}")
+    def _bad(self, why: str) -> UpstreamGarbled:
+        return UpstreamGarbled(f"the answer from {self._where} was refused: {why}")
 
-    def _lost(self) -> ConnectionLost:
+    def _lost(self) -> UpstreamLost:
         if self._has_head:
-            return ConnectionLost(f"the answer from {self._where} ended early: the connection was lost")
-        return ConnectionLost(
+            return UpstreamLost(f"the answer from {self._where} ended early: the connection was lost")
+        return UpstreamLost(
             f"the connection to {self._where} was lost before an answer: it is unknown whether the call ran"
         )
 

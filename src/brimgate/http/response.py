@@ -3,7 +3,8 @@
 import asyncio
 from typing import TYPE_CHECKING
 
-from brimgate.http.connection import BadAnswer, Incoming, TooLarge
+from brimgate.errors import AnswerTooLarge, UpstreamGarbled
+from brimgate.http.connection import Incoming
 
 if TYPE_CHECKING:
     from brimgate.http.encodings import Inflater
@@ -40,7 +41,9 @@ class Response:
             return await self._inflated(self._inflater)
         except ValueError as error:
             self.abort()
-            raise BadAnswer(f"the answer from {self._incoming.where} cannot be decoded: {error}") from None
+            raise UpstreamGarbled(
+                f"the answer from {self._incoming.where} cannot be decoded: {error}"
+            ) from None
         except asyncio.CancelledError:
             self.abort()
             raise
@@ -63,7 +66,7 @@ class Response:
                 return piece
 
     async def read(self, max_bytes: int) -> bytes:
-        """Read the whole body. Raise TooLarge and close the connection as soon as it is known to be larger."""
+        """Read the whole body. Raise AnswerTooLarge and close the connection as soon as it is known to be larger."""
         pieces: list[bytes] = []
         size = 0 if self._inflater else self._incoming.announced_bytes
         if size <= max_bytes:
@@ -76,7 +79,7 @@ class Response:
         if size > max_bytes:
             self.abort()
             where = self._incoming.where
-            raise TooLarge(f"the answer from {where} has more than the {max_bytes:,} bytes allowed")
+            raise AnswerTooLarge(f"the answer from {where} has more than the {max_bytes:,} bytes allowed")
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def abort(self) -> None:

@@ -1,8 +1,9 @@
 """The actions that a session gives its driver."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, assert_never
 
+from brimgate.errors import UpstreamError
 from brimgate.hold.runtime import THREAD_BYTES
 
 Line = bytes | bytearray
@@ -15,8 +16,8 @@ class ToUpstream(NamedTuple):
 
 class ToClient(NamedTuple):
     data: Line
-    is_ours: bool = False
-    """Replaces an answer that never came: the upstream is gone, or could not be understood."""
+    failure: UpstreamError | None = None
+    """Why this replaces an answer of the upstream, which never came or could not be understood."""
 
 
 class Note(NamedTuple):
@@ -57,28 +58,36 @@ class Wait(NamedTuple):
     """Takes the reason and returns what to do instead."""
 
 
-Action = ToUpstream | ToClient | Note | Greeted | Work | Wait
+PlainAction = ToUpstream | ToClient | Note | Greeted
+"""What a driver can do at once."""
+Action = PlainAction | Work | Wait
 
 
 def with_work_done(actions: Sequence[Action]) -> list[Action]:
     """Do all work, and return the actions with its results. Leave every Wait to the driver."""
-    if not any(isinstance(action, Work) for action in actions):
-        return list(actions)
-    return [
-        done
-        for action in actions
-        for done in (with_work_done(action.run()) if isinstance(action, Work) else (action,))
-    ]
+    done: list[Action] = []
+    for action in actions:
+        match action:
+            case Work():
+                done += with_work_done(action.run())
+            case ToUpstream() | ToClient() | Note() | Greeted() | Wait():
+                done.append(action)
+            case _:
+                assert_never(action)
+    return done
 
 
-def at_once(actions: Sequence[Action]) -> list[Action]:
+def at_once(actions: Sequence[Action]) -> list[PlainAction]:
     """Do all work at once, and refuse every Wait."""
-    return [
-        done
-        for action in with_work_done(actions)
-        for done in (
-            at_once(action.failed("this cannot be read in a batch: send it alone"))
-            if isinstance(action, Wait)
-            else (action,)
-        )
-    ]
+    done: list[PlainAction] = []
+    for action in actions:
+        match action:
+            case Work():
+                done += at_once(action.run())
+            case Wait():
+                done += at_once(action.failed("this cannot be read in a batch: send it alone"))
+            case ToUpstream() | ToClient() | Note() | Greeted():
+                done.append(action)
+            case _:
+                assert_never(action)
+    return done

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from brimgate.engine.policy import Rules, ToolRule
-from brimgate.errors import BadRequest, ClientError
+from brimgate.errors import BadRequest, ClientError, UpstreamGarbled
 from brimgate.relay.actions import Action, Line, Note, ToClient, Wait, Work
 from brimgate.relay.calls import PendingCall
 from brimgate.relay.catalog import Catalog
@@ -162,7 +162,7 @@ class Reducer:
                 result = as_tool_result(reply, {"isError": b"true"})
                 return [note, ToClient(rpc.answer(call.id, result))]
         text = f"the upstream's answer is not valid JSON ({reason[:200]})"
-        return [note, ToClient(rpc.failure(call.id, rpc.UPSTREAM_GONE, text), is_ours=True)]
+        return [note, ToClient(rpc.failure(call.id, rpc.UPSTREAM_GONE, text), UpstreamGarbled(text))]
 
     # Live lists
 

@@ -5,11 +5,12 @@ capability to have them, calls of our own tool, and answers over their budget.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
 import msgspec
 
 from brimgate.engine.policy import Rules
+from brimgate.errors import AnswerTooLarge, UpstreamError, UpstreamRefused
 from brimgate.relay.actions import (
     Action,
     Greeted,
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 MEASURED: Final = frozenset(("tools/call", "resources/read", "prompts/get", "tasks/result", "tasks/get"))
 _TOO_DEEP: Final = "maximum recursion depth"
 _GREETINGS: Final = frozenset(("initialize", "server/discover"))
+
+Reason = UpstreamError | str
+"""Why a call gets no answer: a failure of the upstream, or what we say where it is none."""
 
 
 class _CallParams(msgspec.Struct):
@@ -194,13 +198,16 @@ class Session:
             message = rpc.read(raw)
             actions = self._route(message, raw) if isinstance(message, Message) else [ToUpstream(raw)]
             for action in at_once(actions):
-                if isinstance(action, ToUpstream):
-                    onward.append(raw)
-                    expects = expects or action.expects_answer
-                elif isinstance(action, ToClient):
-                    answers.append(bytes(action.data))
-                else:
-                    notes.append(action)
+                match action:
+                    case ToUpstream():
+                        onward.append(raw)
+                        expects = expects or action.expects_answer
+                    case ToClient():
+                        answers.append(bytes(action.data))
+                    case Note() | Greeted():
+                        notes.append(action)
+                    case _:
+                        assert_never(action)
         if not answers:
             return [ToUpstream(line, expects)]
         given: list[Action] = [*notes, ToClient(b"[" + b",".join(answers) + b"]")]
@@ -295,10 +302,13 @@ class Session:
             message = rpc.read(raw)
             actions = self._from_upstream(message, raw) if isinstance(message, Message) else [ToClient(raw)]
             for action in at_once(actions):
-                if isinstance(action, ToClient):
-                    written.append(bytes(action.data))
-                else:
-                    notes.append(action)
+                match action:
+                    case ToClient():
+                        written.append(bytes(action.data))
+                    case ToUpstream() | Note() | Greeted():
+                        notes.append(action)
+                    case _:
+                        assert_never(action)
         if written == [bytes(element) for element in elements]:
             return [*notes, ToClient(line)]
         return [*notes, ToClient(b"[" + b",".join(written) + b"]")]
@@ -332,18 +342,22 @@ class Session:
         key = rpc.guess_id(beginning)
         keys = [key] if key in self._calls else [call.id for call in self._calls]
         text = f"the upstream's answer is larger than max_result_bytes ({max_bytes:,}): ask it for less, or raise that"
+        failure = AnswerTooLarge(text)
         return [
             Note("answer_too_large", {"max_bytes": max_bytes}, "error"),
-            *(ToClient(self._give_up(key, text), is_ours=True) for key in keys),
+            *(_answer_of_ours([self._give_up(key, failure)], failure) for key in keys),
         ]
 
-    def fail_pending(self, reason: str, but: Sequence[Line] = ()) -> list[Action]:
-        """Fail all pending calls, because nobody will answer them, except those that have not been sent yet."""
+    def fail_pending(self, reason: Reason, advice: str = "", but: Sequence[Line] = ()) -> list[Action]:
+        """Fail all pending calls, because nobody will answer them, except those that have not been sent yet.
+
+        `advice` is added to what the client reads.
+        """
         self._greeting.is_under_way = False
         self._held_back.clear()
         unsent = {request.key for line in but for request in _requests(line)}
         return [
-            ToClient(self._give_up(call.id, reason), is_ours=True)
+            _answer_of_ours([self._give_up(call.id, reason, advice)], reason)
             for call in self._calls
             if call.id not in unsent
         ]
@@ -352,22 +366,27 @@ class Session:
         """Return whether the client sends the handshake itself: then no other is needed."""
         return any(request.method == "initialize" for request in _requests(line))
 
-    def fail(self, line: Line, reason: str) -> list[Action]:
-        """Answer a request that could not be sent."""
-        answers = [self._give_up(request.key, reason) for request in _requests(line)]
+    def fail(self, line: Line, reason: Reason, advice: str = "") -> list[Action]:
+        """Answer a request that could not be sent. `advice` is added to what the client reads."""
+        answers = [self._give_up(request.key, reason, advice) for request in _requests(line)]
         if not answers:
             return self.give_up_on(line, reason) if isinstance(rpc.read(line), Garbage) else []
-        is_batch = line.lstrip()[:1] == b"["
-        return [ToClient(b"[" + b",".join(answers) + b"]" if is_batch else answers[0], is_ours=True)]
+        return [_answer_of_ours(answers, reason, line)]
 
-    def give_up_on(self, line: Line, reason: str) -> list[Action]:
+    def fail_requests(self, line: Line, keys: Sequence[bytes], failure: UpstreamError) -> list[Action]:
+        """Answer those requests of a line that was sent which the upstream will not answer."""
+        if any(self._greeting.is_answer(key) for key in keys):
+            return self._not_revived(failure)
+        return [_answer_of_ours([self._give_up(key, failure) for key in keys], failure, line)]
+
+    def give_up_on(self, line: Line, reason: Reason) -> list[Action]:
         """Answer the caller whose answer could not be handled."""
         key = rpc.guess_id(line)
-        return [ToClient(self._give_up(key, reason), is_ours=True)] if key else []
+        return [_answer_of_ours([self._give_up(key, reason)], reason)] if key else []
 
-    def _give_up(self, key: bytes, reason: str) -> bytes:
+    def _give_up(self, key: bytes, reason: Reason, advice: str = "") -> bytes:
         call = self._calls.take(key)
-        return rpc.failure(call.id if call else key, rpc.UPSTREAM_GONE, reason)
+        return rpc.failure(call.id if call else key, rpc.UPSTREAM_GONE, f"{reason}{advice}")
 
     def prime(self, request: Line) -> None:
         """Send this handshake first whenever the upstream is started, before anything else reaches it."""
@@ -379,20 +398,33 @@ class Session:
         return [] if greeting is None else [ToUpstream(greeting)]
 
     def _revived(self, message: Message) -> list[Action]:
+        if message.has_error:
+            return self._not_revived(UpstreamRefused("the upstream was started and refuses the handshake"))
         held, self._held_back = self._held_back, []
         self._greeting.is_under_way = False
-        if message.has_error:
-            text = "the upstream was started and refuses the handshake"
-            return [Greeted(b""), *(action for sent in held for action in self.fail(sent.data, text))]
         confirmation = self._greeting.confirmation
         return [Greeted(bytes(message.result)), *([ToUpstream(confirmation)] if confirmation else []), *held]
+
+    def _not_revived(self, failure: UpstreamError) -> list[Action]:
+        """Fail what waited for the handshake."""
+        held, self._held_back = self._held_back, []
+        self._greeting.is_under_way = False
+        return [Greeted(b""), *(action for sent in held for action in self.fail(sent.data, failure))]
 
     def hold_back(self, actions: list[Action]) -> list[Action]:
         """Hold back what must wait until the handshake with a restarted upstream is done, and return the rest."""
         if not self._greeting.is_under_way:
             return actions
-        self._held_back += [action for action in actions if isinstance(action, ToUpstream)]
-        return [action for action in actions if not isinstance(action, ToUpstream)]
+        rest: list[Action] = []
+        for action in actions:
+            match action:
+                case ToUpstream():
+                    self._held_back.append(action)
+                case ToClient() | Note() | Greeted() | Work() | Wait():
+                    rest.append(action)
+                case _:
+                    assert_never(action)
+        return rest
 
 
 def _requests(line: Line) -> list[Message]:
@@ -404,19 +436,26 @@ def _requests(line: Line) -> list[Message]:
     return [message for message in one_by_one if isinstance(message, Message) and message.is_request]
 
 
+def _answer_of_ours(answers: list[bytes], reason: Reason, line: Line = b"") -> ToClient:
+    """Return errors in place of answers that will not come: as a batch if the line that asked was one."""
+    is_batch = line.lstrip()[:1] == b"["
+    data = b"[" + b",".join(answers) + b"]" if is_batch else answers[0]
+    return ToClient(data, reason if isinstance(reason, UpstreamError) else None)
+
+
 def _as_it_came(action: Action, strict: Line | None, line: Line) -> Action:
     """Put the original back in place of its strict copy, where nothing was changed."""
-    if isinstance(action, ToUpstream) and action.data is strict:
-        return action._replace(data=line)
-    if isinstance(action, ToClient) and action.data is strict:
-        return ToClient(line)
-    if isinstance(action, Work):
-        run = action.run
-        return Work(lambda: [_as_it_came(done, strict, line) for done in run()], action.size)
-    if isinstance(action, Wait):
-        then = action.then
-        return action._replace(then=lambda: [_as_it_came(done, strict, line) for done in then()])
-    return action
+    match action:
+        case ToUpstream() | ToClient():
+            return action._replace(data=line) if action.data is strict else action
+        case Work(run, size):
+            return Work(lambda: [_as_it_came(done, strict, line) for done in run()], size)
+        case Wait(_, then, _):
+            return action._replace(then=lambda: [_as_it_came(done, strict, line) for done in then()])
+        case Note() | Greeted():
+            return action
+        case _:
+            assert_never(action)
 
 
 def _decode(decoder: Any, raw: msgspec.Raw) -> Any:

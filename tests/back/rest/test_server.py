@@ -194,6 +194,7 @@ async def connect_sdk(api: RestApi, listener: Listener) -> Channel:
 def listening(said: asyncio.Queue[Json]) -> Listener:
     return Listener(
         on_line=lambda line: said.put_nowait(json.loads(line)),
+        on_failed=lambda _, __, ___: None,
         on_too_long=lambda _: None,
         on_lost=lambda _, __: None,
         on_pressure=lambda _: None,

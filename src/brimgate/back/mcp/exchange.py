@@ -16,7 +16,7 @@ from brimgate.back.mcp.response import (
     read_refusal,
 )
 from brimgate.back.mcp.server import ServerConversation, learn_tools, list_tools
-from brimgate.errors import UpstreamError
+from brimgate.errors import AnswerTooLarge, UpstreamError, UpstreamGarbled, UpstreamLost, UpstreamUnreachable
 from brimgate.http.client import Response
 from brimgate.http.sse import Event
 from brimgate.relay.protocol import message as rpc
@@ -38,12 +38,16 @@ class Owner(Protocol):
         ...
 
     def say(self, line: bytes) -> None:
-        """Take an answer of our own."""
+        """Take an answer of the server in other words: under another id, or for its status of HTTP."""
+        ...
+
+    def failed(self, sent: Outgoing, keys: list[bytes], failure: UpstreamError) -> None:
+        """Take that these requests get no answer."""
         ...
 
     def too_long(self, beginning: bytes) -> None: ...
 
-    def lost(self, reason: str) -> None: ...
+    def lost(self, failure: UpstreamError) -> None: ...
 
     def chatter(self, text: str) -> None: ...
 
@@ -70,8 +74,10 @@ class Exchange:
             await self._converse()
         except OverCap as error:
             self._refuse_size(error.beginning)
-        except (UpstreamError, ValueError) as error:
-            self.fail(str(error))
+        except UpstreamError as error:
+            self.fail(error)
+        except ValueError as error:  # it cannot be written as a request, so it was not sent
+            self.fail(UpstreamUnreachable(str(error)))
 
     async def tell(self) -> bool:
         """Send a message that gets no answer.
@@ -103,7 +109,7 @@ class Exchange:
             await self._hear_stream(response)
         else:
             await self._hear_body(response)
-        self.fail(f"the upstream {self._conversation.name} ended its answer without the result")
+        self.fail(UpstreamLost(f"the upstream {self._conversation.name} ended its answer without the result"))
 
     async def _learns_from(self, refusal: HttpRefusal) -> bool:
         message = self.sent.message
@@ -123,7 +129,7 @@ class Exchange:
             self._hear(body)
         elif body:
             what = f"answered {response.status} with something that is no message"
-            self.fail(f"the upstream {self._conversation.name} {what}")
+            self.fail(UpstreamGarbled(f"the upstream {self._conversation.name} {what}"))
 
     async def _hear_stream(self, response: Response) -> None:
         """Read the whole stream. If it breaks before the answer and has event ids, resume it."""
@@ -154,13 +160,17 @@ class Exchange:
         while self._is_owed and trail.failures < _MAX_FAILURES:
             await trail.rest()
             trail.failures += 1
-            with suppress(UpstreamError):
+            try:
                 response = await self._conversation.listen(trail.last_id)
-                if response.status == 200 and is_event_stream(response):
-                    return response
-                response.abort()
-                if 400 <= response.status < 500 and response.status not in (409, 429):
-                    return None
+            except UpstreamError:
+                continue
+            except ValueError:
+                return None  # the id cannot be repeated in a header
+            if response.status == 200 and is_event_stream(response):
+                return response
+            response.abort()
+            if 400 <= response.status < 500 and response.status not in (409, 429):
+                return None
         return None
 
     def _hear_event(self, event: Event | TooLong) -> None:
@@ -202,50 +212,50 @@ class Exchange:
 
     def _refused(self, refusal: HttpRefusal) -> None:
         conversation, sent = self._conversation, self.sent
-        text = refusal.text(conversation.name)
         is_in_session = conversation.session_id and not sent.is_modern and not self._is_greeting
         if is_in_session and refusal.is_outside_session:
-            self._owner.lost(f"the upstream {conversation.name} has forgotten the session ({refusal.status})")
+            self._owner.lost(conversation.session_lost(refusal.status))
         elif sent.method == "server/discover" and refusal.is_of_older_era:
-            self.fail(f"{text}; it does not know server/discover", rpc.METHOD_NOT_FOUND)
+            # So says a server of the older era that it has no such method.
+            text = f"{refusal.text(conversation.name)}; it does not know server/discover"
+            self._answer_all(rpc.encode({"code": rpc.METHOD_NOT_FOUND, "message": text}))
         elif refusal.error and self.waiting:
             self._answer_all(refusal.error)
         elif refusal.error and sent.message is None and not self.is_cancelled:
             self._owner.say(refusal.body)
         elif self.waiting:
-            self.fail(text)
+            self.fail(refusal.failure(conversation.name))
         else:
-            self._owner.chatter(f"{text} to {sent.method or 'an answer of the client'}")
+            what = sent.method or "an answer of the client"
+            self._owner.chatter(f"{refusal.text(conversation.name)} to {what}")
 
     def _answer_all(self, error: bytes) -> None:
         """Treat an error that names no request as the answer to this one."""
-        self._say([error_answer(key, error) for key in self.waiting.take_all()])
-
-    def fail(self, text: str, code: int = rpc.UPSTREAM_GONE) -> None:
-        """Fail all requests that still wait for an answer."""
-        keys = self.waiting.take_all()
-        if keys and self._is_greeting:
-            self._owner.lost(text)
-        else:
-            self._say([rpc.failure(key, code, text) for key in keys])
-
-    def _say(self, answers: list[bytes]) -> None:
+        answers = [error_answer(key, error) for key in self.waiting.take_all()]
         if not answers or self.is_cancelled:
             return
         is_batch = self.sent.line.lstrip()[:1] == b"["
         self._owner.say(b"[" + b",".join(answers) + b"]" if is_batch else answers[0])
 
+    def fail(self, failure: UpstreamError) -> None:
+        """Fail all requests that still wait for an answer."""
+        keys = self.waiting.take_all()
+        if keys and self._is_greeting:
+            self._owner.lost(failure)
+        elif keys and not self.is_cancelled:
+            self._owner.failed(self.sent, keys, failure)
+
     def _refuse_size(self, beginning: bytes) -> None:
         """Refuse an answer for its size. Its beginning may not show whose it is, so one that does is put before it."""
-        text = f"the answer of the upstream {self._conversation.name} is too large"
+        failure = AnswerTooLarge(f"the answer of the upstream {self._conversation.name} is too large")
         if self._is_greeting or self.is_cancelled:
-            self.fail(text)
+            self.fail(failure)
         for key in self.waiting.take_all():
             shown = b'{"jsonrpc":"2.0","id":' + key + b',"result":' + beginning
             if rpc.guess_id(shown) == key:
                 self._owner.too_long(shown)
             else:
-                self._owner.say(rpc.failure(key, rpc.UPSTREAM_GONE, text))
+                self._owner.failed(self.sent, [key], failure)
 
 
 async def _drop(response: Response) -> None:

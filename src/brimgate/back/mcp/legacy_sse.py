@@ -11,8 +11,17 @@ from brimgate.back.channel import Line, Listener
 from brimgate.back.mcp.request import Backlog, Outgoing, Waiting, read_outgoing
 from brimgate.back.mcp.response import Ear, Events, is_event_stream, read_refusal
 from brimgate.back.mcp.server import HttpServer, target_of
-from brimgate.errors import ConfigError, UpstreamError
-from brimgate.http.client import Origin, Response, TooLarge
+from brimgate.errors import (
+    AnswerTooLarge,
+    ConfigError,
+    UpstreamError,
+    UpstreamGarbled,
+    UpstreamLost,
+    UpstreamRefused,
+    UpstreamTimeout,
+    UpstreamUnreachable,
+)
+from brimgate.http.client import Origin, Response
 from brimgate.http.sse import Event
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import messages_in, one_line
@@ -43,10 +52,10 @@ class SseServer:
         except TimeoutError:
             await http.close()
             what = f"does not say within {_OPENING_SECONDS:.0f} s where it takes messages: is it a server of HTTP+SSE?"
-            raise UpstreamError(f"the upstream {self._name} {what}") from None
+            raise UpstreamTimeout(f"the upstream {self._name} {what}") from None
         except ValueError as error:
             await http.close()
-            raise UpstreamError(f"the upstream {self._name} cannot be called: {error}") from None
+            raise UpstreamUnreachable(f"the upstream {self._name} cannot be called: {error}") from None
         except BaseException:
             await http.close()
             raise
@@ -88,15 +97,15 @@ class SseUpstream:
         """Wait until the server has said where it takes messages. Raise UpstreamError if it does not."""
         self._stream = response = await self._http.call(b"GET", _EVENTS, None)
         if response.status != 200:
-            raise UpstreamError((await read_refusal(response)).text(self._name))
+            raise (await read_refusal(response)).failure(self._name)
         if not is_event_stream(response):
-            raise UpstreamError(
+            raise UpstreamGarbled(
                 f"the upstream {self._name} does not answer with events: is it one of HTTP+SSE?"
             )
         while not self._target:
             piece = await response.next()
             if not piece:
-                raise UpstreamError(f"the upstream {self._name} closed its stream at once")
+                raise UpstreamLost(f"the upstream {self._name} closed its stream at once")
             for event in self._events.feed(piece):
                 self._note_first(event)
 
@@ -112,7 +121,7 @@ class SseUpstream:
             there = urljoin(self._http.url, address)
             is_ours = Origin.of(there) == Origin.of(self._http.url)
         if not is_ours:
-            raise UpstreamError(
+            raise UpstreamRefused(
                 f"the upstream {self._name} wants its messages at another origin: we do not go there"
             )
         return target_of(there)
@@ -172,7 +181,7 @@ class SseUpstream:
     def _lose(self, reason: str) -> None:
         if not self._is_over:
             self._is_over = True
-            self._listener.on_lost(self, reason)
+            self._listener.on_lost(self, UpstreamLost(reason))
 
     # Out
 
@@ -203,35 +212,34 @@ class SseUpstream:
     async def _post(self, sent: Outgoing) -> None:
         try:
             async with asyncio.timeout(_POST_SECONDS):
-                trouble = await self._trouble_with(sent)
+                await self._deliver(sent)
         except TimeoutError:
-            trouble = f"the upstream {self._name} did not take the message within {_POST_SECONDS:.0f} s"
-        except (UpstreamError, ValueError) as error:
-            trouble = str(error)
-        if trouble:
-            self._fail(sent, trouble)
+            text = f"the upstream {self._name} did not take the message within {_POST_SECONDS:.0f} s"
+            self._fail(sent, UpstreamTimeout(text))
+        except UpstreamError as error:
+            self._fail(sent, error)
+        except ValueError as error:  # it cannot be written as a request, so it was not sent
+            self._fail(sent, UpstreamUnreachable(str(error)))
 
-    async def _trouble_with(self, sent: Outgoing) -> str:
-        """Return why the server does not accept a message; empty if it does."""
+    async def _deliver(self, sent: Outgoing) -> None:
+        """Hand a message to the server. Raise UpstreamError if it does not accept it."""
         response = await self._http.call(b"POST", _JSON, sent.line, target=self._target)
         if not 200 <= response.status < 300:
-            return (await read_refusal(response)).text(self._name)
-        try:
-            await response.read(_MAX_DROPPED_BYTES)
-        except TooLarge:
-            return ""
-        finally:
-            response.abort()
-        return ""
+            raise (await read_refusal(response)).failure(self._name)
+        with suppress(AnswerTooLarge):
+            try:
+                await response.read(_MAX_DROPPED_BYTES)
+            finally:
+                response.abort()
 
-    def _fail(self, sent: Outgoing, text: str) -> None:
+    def _fail(self, sent: Outgoing, failure: UpstreamError) -> None:
         if self._is_over:
             return
-        answers = [rpc.failure(key, rpc.UPSTREAM_GONE, text) for key in sent.keys if self._waiting.take(key)]
-        for answer in answers:
-            self._listener.on_line(answer)
-        if not sent.keys:
-            self._listener.on_chatter(f"{text} ({sent.method or 'an answer of the client'})")
+        keys = [key for key in sent.keys if self._waiting.take(key)]
+        if keys:
+            self._listener.on_failed(sent.line, keys, failure)
+        elif not sent.keys:
+            self._listener.on_chatter(f"{failure} ({sent.method or 'an answer of the client'})")
 
     # Closing
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
-from brimgate.http.client import Response, TooLarge
+from brimgate.errors import AnswerTooLarge, UpstreamRefused
+from brimgate.http.client import Response
 from brimgate.http.sse import Event, EventBuffer, read_event
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import messages_in, one_line
@@ -185,6 +186,10 @@ class HttpRefusal:
         """Whether this is the response to an independent request of a server that knows only sessions."""
         return self.status in (400, 404, 405) and self.code in _SESSION_CODES
 
+    def failure(self, name: str) -> UpstreamRefused:
+        """Return the failure of a request that was refused."""
+        return UpstreamRefused(self.text(name), self.status)
+
     def text(self, name: str) -> str:
         try:
             said = f"{self.status} {HTTPStatus(self.status).phrase}"
@@ -197,7 +202,7 @@ class HttpRefusal:
 async def read_refusal(response: Response) -> HttpRefusal:
     try:
         body = one_line(bare(await response.read(_MAX_BYTES)))
-    except TooLarge:
+    except AnswerTooLarge:
         return HttpRefusal(response.status, b"")
     finally:
         response.abort()

@@ -10,7 +10,7 @@ import msgspec
 
 from brimgate.back.mcp.request import Outgoing, read_outgoing
 from brimgate.back.mcp.response import Ear, OverCap, Trail, is_event_stream
-from brimgate.errors import ConfigError, UpstreamError
+from brimgate.errors import ConfigError, UpstreamError, UpstreamLost, UpstreamRefused, UpstreamUnreachable
 from brimgate.http.client import Headers, HttpClient, Origin, Response
 from brimgate.http.sse import Event, read_event
 from brimgate.relay.protocol.client import LIST_SECONDS, MAX_LIST_PAGES, list_params, read_tool_page, request
@@ -57,13 +57,15 @@ class HttpServer:
                 return answer
             answer.abort()
             target = self._next(method, target, answer)
-        raise UpstreamError(f"the upstream {self._name} sends us in circles")
+        raise UpstreamRefused(f"the upstream {self._name} sends us in circles")
 
     def _next(self, method: bytes, target: bytes, answer: Response) -> bytes:
         """Return the target of a redirect: only within its own origin, and never with another method."""
         location = answer.header(b"location").decode("utf-8", "surrogateescape")
         if not location or (answer.status not in (307, 308) and method != b"GET"):
-            raise UpstreamError(f"the upstream {self._name} moved: it must be called at another address")
+            raise UpstreamRefused(
+                f"the upstream {self._name} moved: it must be called at another address", answer.status
+            )
         there = ""
         try:
             there = urljoin(f"{self._origin}{target.decode('ascii')}", location)
@@ -71,20 +73,21 @@ class HttpServer:
         except (ValueError, ConfigError):
             is_same = False  # whatever it is, it is not a URL
         if not is_same:
-            raise UpstreamError(
-                f"the upstream {self._name} redirects to another origin, where we do not go: call it there"
+            raise UpstreamRefused(
+                f"the upstream {self._name} redirects to another origin, where we do not go: call it there",
+                answer.status,
             )
         return target_of(there)
 
     async def reach(self) -> None:
-        """Check whether a server listens there. Raise UpstreamError if not."""
+        """Check whether a server listens there. Raise UpstreamUnreachable if not."""
         loop = asyncio.get_running_loop()
         try:
             transport, _ = await loop.create_connection(
                 asyncio.Protocol, self._origin.host, self._origin.port
             )
         except OSError:
-            raise UpstreamError(f"cannot connect to {self._origin}: is the server running?") from None
+            raise UpstreamUnreachable(f"cannot connect to {self._origin}: is the server running?") from None
         transport.abort()
 
     async def close(self) -> None:
@@ -123,6 +126,10 @@ class ServerConversation:
     async def part(self) -> None:
         response = await self.http.call(b"DELETE", self._session_headers(), None)
         response.abort()
+
+    def session_lost(self, status: int) -> UpstreamLost:
+        """Return the failure for an answer that says that the server knows the session no longer."""
+        return UpstreamLost(f"the upstream {self.name} has forgotten the session ({status})")
 
     def begin(self, response: Response) -> None:
         """Begin a new session: the server answers a handshake."""
@@ -164,7 +171,7 @@ class StandingStream:
         self,
         conversation: ServerConversation,
         on_line: Callable[[bytes], None],
-        on_lost: Callable[[str], None],
+        on_lost: Callable[[UpstreamError], None],
         on_chatter: Callable[[str], None],
     ) -> None:
         self._conversation = conversation
@@ -195,7 +202,7 @@ class StandingStream:
     def _is_worth_waiting(self, response: Response) -> bool:
         if response.status == 404 and self._was_open and self._conversation.session_id:
             # Known before anyone needs it: the next call begins anew instead of failing.
-            self._on_lost(f"the upstream {self._conversation.name} has forgotten the session (404)")
+            self._on_lost(self._conversation.session_lost(404))
             return False
         if response.status == 400 and self._was_open and self._trail.last_id:
             self._trail.last_id = b""  # the missing events are lost, but new ones can come

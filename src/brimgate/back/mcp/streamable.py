@@ -11,7 +11,7 @@ from brimgate.back.mcp.exchange import Exchange
 from brimgate.back.mcp.request import Backlog, Outgoing, read_outgoing
 from brimgate.back.mcp.response import Ear
 from brimgate.back.mcp.server import HttpServer, ServerConversation, StandingStream
-from brimgate.errors import UpstreamError
+from brimgate.errors import UpstreamError, UpstreamUnreachable
 from brimgate.http.client import Origin
 from brimgate.relay.protocol.message import Message, messages_in
 
@@ -38,7 +38,7 @@ class StreamableServer:
                 await http.reach()
         except TimeoutError:
             await http.close()
-            raise UpstreamError(
+            raise UpstreamUnreachable(
                 f"the upstream {self._name} cannot be reached: no connection in time"
             ) from None
         except BaseException:
@@ -131,7 +131,7 @@ class StreamableUpstream:
     def _finished(self, exchange: Exchange, task: "asyncio.Task[None]") -> None:
         del self._running[exchange]
         if not task.cancelled() and (error := task.exception()) is not None:
-            exchange.fail(f"Brimgate failed on this message: {error!r:.200}")
+            exchange.fail(UpstreamError(f"Brimgate failed on this message: {error!r:.200}"))
         self._check_greeting(exchange)
         self._start_queued()
 
@@ -225,6 +225,10 @@ class StreamableUpstream:
         if not self._is_over:
             self._listener.on_line(line)
 
+    def failed(self, sent: Outgoing, keys: list[bytes], failure: UpstreamError) -> None:
+        if not self._is_over:
+            self._listener.on_failed(sent.line, keys, failure)
+
     def too_long(self, beginning: bytes) -> None:
         if not self._is_over:
             self._listener.on_too_long(beginning)
@@ -233,10 +237,10 @@ class StreamableUpstream:
         if not self._is_over:
             self._listener.on_chatter(text)
 
-    def lost(self, reason: str) -> None:
+    def lost(self, failure: UpstreamError) -> None:
         if not self._is_over:
             self._is_over = self._is_lost = True
-            self._listener.on_lost(self, reason)
+            self._listener.on_lost(self, failure)
 
     # Closing
 

@@ -52,7 +52,7 @@ class ApiError(UpstreamError):
         self, kind: Kind, message: str, *, status: int = 0, retry_after: float | None = None, detail: str = ""
     ) -> None:
         super().__init__(one_line(message, _MOST_CHARS))
-        self.kind: Kind = kind
+        self.kind = kind
         self.status = status or _STATUSES[kind]
         self.retry_after = retry_after
         self.detail = one_line(detail, _MOST_CHARS)

@@ -7,7 +7,7 @@ from brimgate.back.rest.paging import PageWalk
 from brimgate.back.rest.response import Content
 from brimgate.engine import jsontext
 from brimgate.engine.pointer import pointer_step
-from brimgate.errors import BadRequest, UpstreamError
+from brimgate.errors import BadRequest, UpstreamError, UpstreamLost
 from brimgate.hold.live_lists import ListState
 
 _MOST_REQUESTS: Final = 20
@@ -124,7 +124,7 @@ class FetchedList:
             self._start(is_ahead=False)
         fetching, was_ahead = self._fetching, self._is_ahead
         if fetching is None or self._is_closed:
-            raise UpstreamError(_CLOSED)
+            raise UpstreamLost(_CLOSED)
         try:
             await asyncio.shield(fetching)
         except UpstreamError:
@@ -133,7 +133,7 @@ class FetchedList:
             # It failed when nobody had asked for it. Now somebody does: retry.
         except asyncio.CancelledError:
             if self._is_closed and fetching.cancelled():
-                raise UpstreamError(_CLOSED) from None
+                raise UpstreamLost(_CLOSED) from None
             raise
 
     def _look_ahead(self) -> None:

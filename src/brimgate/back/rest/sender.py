@@ -5,16 +5,15 @@ from typing import Final, NamedTuple
 
 from brimgate.back.rest.errors import Failures
 from brimgate.back.rest.rates import NoRoom, Rates
-from brimgate.errors import UpstreamError
-from brimgate.http.client import (
-    CannotConnect,
-    ConnectionLost,
-    Headers,
-    HttpClient,
-    Response,
-    TooLarge,
-    TooSlow,
+from brimgate.errors import (
+    AnswerTooLarge,
+    UpstreamError,
+    UpstreamGarbled,
+    UpstreamLost,
+    UpstreamTimeout,
+    UpstreamUnreachable,
 )
+from brimgate.http.client import Headers, HttpClient, Response
 
 _MOST_ERROR_BYTES: Final = 256 << 10
 """The largest body of an error: only a message is taken from it."""
@@ -76,13 +75,13 @@ class Sender:
                 return await self._read(response)
         except NoRoom as error:
             raise self._failures.limited(error.seconds, is_ours=True) from None
-        except (TimeoutError, TooSlow):
+        except (TimeoutError, UpstreamTimeout):
             raise self._failures.timeout(self._timeout_seconds, may_run=may_run) from None
-        except CannotConnect as error:
+        except UpstreamUnreachable as error:
             raise self._failures.unreachable(str(error)) from None
-        except ConnectionLost as error:
+        except UpstreamLost as error:
             raise self._failures.broken_off(str(error), may_run=may_run) from None
-        except TooLarge:
+        except AnswerTooLarge:
             raise self._failures.too_large(self._max_answer_bytes, may_run=may_run) from None
         except BadCoding:
             what = "it is compressed, though it was asked for as it is"
@@ -104,11 +103,11 @@ class Sender:
         """Read the body of an error; empty if it is too large."""
         try:
             return await response.read(min(_MOST_ERROR_BYTES, self._max_answer_bytes))
-        except TooLarge:
+        except AnswerTooLarge:
             return b""
 
 
-class BadCoding(UpstreamError):
+class BadCoding(UpstreamGarbled):
     """An answer in an encoding that was not requested."""
 
 

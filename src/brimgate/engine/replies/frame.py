@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from brimgate.engine.document import Document, Position, one_line
 from brimgate.engine.fields import chosen_part, select_fields
@@ -41,11 +41,13 @@ class Frame:
                 if base and not base.startswith("/"):
                     base = "/" + base
                 base = "" if base == "/" and node == self.source.root else base
-            case _:
+            case "focus":
                 if not self.source.is_json:
                     return self.source, ""
                 focus = self.source.focus
                 node, base = focus.node, focus.pointer
+            case _:
+                assert_never(view.scope)
         return self.source.inside(node), base
 
     @property

@@ -9,7 +9,7 @@ from brimgate.engine.document import Document, Focus, Position
 from brimgate.engine.fields import ALL, are_around
 from brimgate.engine.pointer import pointer_steps
 from brimgate.engine.policy import Policy
-from brimgate.engine.query import Query, View
+from brimgate.engine.query import Query, View, ViewScope
 from brimgate.engine.replies.rest_frame import (
     OWN_MEMBERS,
     START,
@@ -85,18 +85,27 @@ def budget_of(frame: RestFrame, query: Query) -> int:
 def _read(frame: RestFrame, view: View, position: Position, request: Query) -> Shaped | None:
     if request.path is not None:
         return _at_path(frame, view, request)
-    if view.scope == "text" or not frame.source.is_json:
-        if request.fields or request.lines:
-            return _text(frame, request) or chunk(frame, View("text", fields=(ALL,), form="json"), 0)
-        return chunk(frame, view, position.text)
-    if view.scope == "whole" or request.lines:
-        return _begin(frame, RestTarget(frame.source), request)
-    if view.scope == "walk":
-        return (
-            _at_path(frame, view, replace(request, path=view.path))
-            if request.fields
-            else _walk(frame, replace(view, limit=request.limit or view.limit), position)
-        )
+    scope: ViewScope = view.scope if frame.source.is_json else "text"
+    match scope:
+        case "text":
+            if request.fields or request.lines:
+                return _text(frame, request) or chunk(frame, View("text", fields=(ALL,), form="json"), 0)
+            return chunk(frame, view, position.text)
+        case "whole":
+            return _begin(frame, RestTarget(frame.source), request)
+        case "walk" | "focus" | "path" | "chosen" if request.lines:
+            return _begin(frame, RestTarget(frame.source), request)
+        case "walk" if request.fields:
+            return _at_path(frame, view, replace(request, path=view.path))
+        case "walk":
+            return _walk(frame, replace(view, limit=request.limit or view.limit), position)
+        case "focus" | "path" | "chosen":
+            return _read_page(frame, view, position, request)
+        case _:
+            assert_never(scope)
+
+
+def _read_page(frame: RestFrame, view: View, position: Position, request: Query) -> Shaped | None:
     if request.fields:
         fields = (ALL,) if ALL in request.fields else frame.policy.spelled_out(request.fields)
         view = replace(view, fields=fields, condensed=False)

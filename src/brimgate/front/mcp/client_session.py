@@ -105,9 +105,7 @@ class HttpSession:
             else b""
         )
         if key:
-            self._deliver(
-                ToClient(rpc.failure(key, REQUEST_CANCELLED, "the request was called off"), is_ours=True)
-            )
+            self._deliver(ToClient(rpc.failure(key, REQUEST_CANCELLED, "the request was called off")))
 
     # To the client
 
@@ -128,7 +126,7 @@ class HttpSession:
         if key is None:
             return  # answered already, or cancelled
         stream = self._waiting.pop(key)
-        stream.put(answer.data, is_answer=True, is_stopgap=answer.is_ours)
+        stream.put(answer.data, is_answer=True, failure=answer.failure)
         if stream.kept_bytes > _SMALL_BYTES:
             self._bound_kept_bytes()
         if stream.is_done and self._tokens:

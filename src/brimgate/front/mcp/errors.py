@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from brimgate.errors import UpstreamError
+from brimgate.errors import UpstreamError, UpstreamTimeout
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.versions import HEADER_MISMATCH, UNSUPPORTED_VERSION, ProtocolRefusal
 
@@ -67,12 +67,15 @@ def not_modern(key: bytes) -> HttpError:
     return HttpError(404, text, code=rpc.METHOD_NOT_FOUND, key=key)
 
 
-def upstream_down(error: UpstreamError | str, key: bytes, *, is_greeting: bool) -> HttpError:
+def upstream_down(error: UpstreamError, key: bytes, *, is_greeting: bool) -> HttpError:
     """Return the error for a failed upstream.
 
-    At the handshake it is 503: with 200 it would look like an older server.
+    At the handshake it is 503, or 504 for a timeout: with 200 it would look like an older server.
     """
-    return HttpError(503 if is_greeting else 502, str(error), code=rpc.UPSTREAM_GONE, key=key)
+    status = 503 if is_greeting else 502
+    if isinstance(error, UpstreamTimeout):
+        status = 504
+    return HttpError(status, str(error), code=rpc.UPSTREAM_GONE, key=key)
 
 
 def too_many(what: str, key: bytes) -> HttpError:

@@ -11,6 +11,8 @@ from brimgate.relay.actions import Line
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from brimgate.errors import UpstreamError
+
 MAX_BACKLOG_BYTES: Final = 4 << 20
 """What may wait for a client that does not read, before the sender must wait."""
 KEPT_BYTES: Final = 1 << 20
@@ -31,8 +33,8 @@ class EventStream:
         """The number of answers it waits for; 0 for a stream without an end."""
         self.is_done = False
         self.answers: list[Line] = []
-        self.is_stopgap = False
-        """Its answer replaces one that never came."""
+        self.failure: UpstreamError | None = None
+        """Why its answer replaces one that never came."""
         self._events: list[tuple[int, Line]] = []
         self._last = 0
         self._sent = 0
@@ -62,14 +64,14 @@ class EventStream:
     def is_sent(self) -> bool:
         return self._sent >= self._last
 
-    def put(self, line: Line, *, is_answer: bool = False, is_stopgap: bool = False) -> None:
+    def put(self, line: Line, *, is_answer: bool = False, failure: "UpstreamError | None" = None) -> None:
         self._last += 1
         self._events.append((self._last, line))
         self._bytes += len(line)
         self._unsent_bytes += len(line)
         if is_answer:
             self.answers.append(line)
-            self.is_stopgap = is_stopgap
+            self.failure = failure
             self.waits_for -= 1
             self.is_done = self.is_done or self.waits_for <= 0
         self._trim()

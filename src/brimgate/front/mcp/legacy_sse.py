@@ -101,7 +101,7 @@ class LegacySse:
         try:
             await client.link.start()
             if not client.link.is_up:
-                raise upstream_down(client.link.trouble, b"", is_greeting=True)
+                raise upstream_down(client.link.failure, b"", is_greeting=True)
             await client.stream.carry(exchange, self._deprecation)
         finally:
             # Nobody can resume it: a new GET is a new session.

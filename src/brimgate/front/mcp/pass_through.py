@@ -3,7 +3,7 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, assert_never
 
 from brimgate.errors import UpstreamError
 from brimgate.front.mcp.errors import HttpError, from_refused, no_session, upstream_down
@@ -12,7 +12,7 @@ from brimgate.front.mcp.request import HttpExchange
 from brimgate.front.mcp.router import check_content_type, not_allowed
 from brimgate.front.mcp.sessions import SESSION_ID
 from brimgate.http.asgi import Header
-from brimgate.relay.actions import Action, Note, ToUpstream
+from brimgate.relay.actions import Action, Greeted, Note, ToClient, ToUpstream, Wait, Work
 from brimgate.relay.catalog import Catalog
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
@@ -103,10 +103,13 @@ class Through:
         onward: bytes | None = None
         given: list[Action] = []
         for action in session.from_client(body):
-            if isinstance(action, ToUpstream):
-                onward = bytes(action.data)
-            else:
-                given.append(action)
+            match action:
+                case ToUpstream():
+                    onward = bytes(action.data)
+                case ToClient() | Note() | Greeted() | Work() | Wait():
+                    given.append(action)
+                case _:
+                    assert_never(action)
         if given and isinstance(message, Message):
             await self._check_own(exchange, message)
         mine = await client_messages(given, self._note)
@@ -125,7 +128,7 @@ class Through:
             finally:
                 answer.abort()  # if the client has gone in the middle of it; does nothing after the end
         except UpstreamError as error:
-            session.fail(body, "")
+            session.fail(body, error)  # which the session is to forget; the answer is ours
             raise upstream_down(error, key, is_greeting=is_greeting) from None
         finally:
             self.pending -= counts

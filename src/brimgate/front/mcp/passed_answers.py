@@ -3,14 +3,14 @@
 from codecs import BOM_UTF8
 from collections.abc import Callable
 from functools import partial
-from typing import Final, Protocol
+from typing import Final, Protocol, assert_never
 
-from brimgate.errors import UpstreamError
+from brimgate.errors import AnswerTooLarge, ClientError, UpstreamError, UpstreamGarbled, UpstreamLost
 from brimgate.front.mcp.request import HttpExchange
 from brimgate.hold.runtime import run_work
 from brimgate.http.asgi import Header
 from brimgate.http.sse import EventBuffer, read_event, with_data, write_event
-from brimgate.relay.actions import Action, Note, ToClient, Work
+from brimgate.relay.actions import Action, Greeted, Note, ToClient, ToUpstream, Wait, Work
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
 from brimgate.relay.protocol.versions import is_modern_header
@@ -60,7 +60,7 @@ class Passing:
             whole = await self._rewritten(body, session) if body.strip() else body
             if whole is None and key and answer.status < 400:
                 what = f"answered {answer.status} with something that is no message: is its address right?"
-                raise UpstreamError(f"the upstream {what}")
+                raise UpstreamGarbled(f"the upstream {what}")
             whole = body[:_MAX_PAGE_BYTES] if whole is None else whole
             if mine and not whole.strip():
                 await exchange.answer_json(_joined(mine))
@@ -105,7 +105,7 @@ class Passing:
             if can_resume or not key:
                 answer.abort()
                 return  # which cuts the connection: the client resumes, as it would without us
-            await self._break_off(exchange, answer, b"", key, str(error))
+            await self._break_off(exchange, answer, b"", key, error)
             return
         if rest := buffer.rest():
             # Incomplete, but some clients read it all the same.
@@ -115,24 +115,31 @@ class Passing:
             rest = rest if written is ended else written
         if key and not can_resume and session.is_waiting_for(key):
             # Without the rest: our message would become the end of half an event.
-            await self._break_off(
-                exchange, answer, b"", key, "the upstream ended its answer without the result"
-            )
+            ended_early = UpstreamLost("the upstream ended its answer without the result")
+            await self._break_off(exchange, answer, b"", key, ended_early)
             return
         if rest:
             await exchange.write(rest)
         await exchange.end()
 
-    def _too_large(self) -> str:
-        return f"the upstream's answer is larger than max_result_bytes ({self._max_bytes:,}): ask it for less"
+    def _too_large(self) -> AnswerTooLarge:
+        return AnswerTooLarge(
+            f"the upstream's answer is larger than max_result_bytes ({self._max_bytes:,}): ask it for less"
+        )
 
     async def _break_off(
-        self, exchange: HttpExchange, answer: UpstreamAnswer, before: bytes, key: bytes, reason: str
+        self,
+        exchange: HttpExchange,
+        answer: UpstreamAnswer,
+        before: bytes,
+        key: bytes,
+        failure: UpstreamError,
     ) -> None:
         answer.abort()
-        self._note(Note("answer_broken_off", {"reason": reason[:200]}, "error"))
-        failure = write_event(rpc.failure(key, rpc.UPSTREAM_GONE, reason)) if key else b""
-        await exchange.write(before + failure)
+        fields = {"kind": failure.kind, "reason": str(failure)[:200]}
+        self._note(Note("answer_broken_off", fields, "error"))
+        told = write_event(rpc.failure(key, rpc.UPSTREAM_GONE, str(failure))) if key else b""
+        await exchange.write(before + told)
         await exchange.end()
 
     async def _event(self, raw: bytes, session: Session) -> tuple[bytes, bool]:
@@ -158,16 +165,32 @@ class Passing:
 
 
 async def client_messages(actions: list[Action], note: Callable[[Note], None]) -> list[bytes]:
-    """Do all work and return the messages for the client. The rest goes to the log."""
+    """Do all work, wait where that is asked for, and return the messages for the client. Notes go to the log."""
     lines: list[bytes] = []
     for action in actions:
-        if isinstance(action, ToClient):
-            lines.append(action.data if isinstance(action.data, bytes) else bytes(action.data))
-        elif isinstance(action, Note):
-            note(action)
-        elif isinstance(action, Work):
-            lines += await client_messages(await run_work(action.run, action.size), note)
+        match action:
+            case ToClient():
+                lines.append(action.data if isinstance(action.data, bytes) else bytes(action.data))
+            case Note():
+                note(action)
+            case Work():
+                lines += await client_messages(await run_work(action.run, action.size), note)
+            case Wait():
+                lines += await client_messages(await _fetched(action), note)
+            case ToUpstream() | Greeted():
+                pass  # they are about a handshake that is replayed: nobody does that here
+            case _:
+                assert_never(action)
     return lines
+
+
+async def _fetched(wait: Wait) -> list[Action]:
+    """Fetch what is missing. Return what to do then, or instead."""
+    try:
+        await wait.until()
+        return wait.then()
+    except (UpstreamError, ClientError) as error:
+        return wait.failed(str(error))
 
 
 def _joined(answers: list[bytes]) -> bytes:

@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol, cast
 
 import msgspec
 
+from brimgate.errors import UpstreamError
 from brimgate.front.mcp.errors import HttpError, too_many
 from brimgate.http.asgi import Header, Receive, Scope, Send
 from brimgate.http.encodings import BodyTooLong, UnknownEncoding, Unreadable, decoded
@@ -183,7 +184,8 @@ def _accepts(given: tuple[bytes, ...], kind: bytes) -> bool:
 class Conversation(Protocol):
     """A session with a server that takes the client's messages."""
 
-    trouble: str
+    failure: UpstreamError
+    """Why there is no server, if there is none."""
     room: asyncio.Event
     """Unset while the server does not keep up."""
 

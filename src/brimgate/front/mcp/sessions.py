@@ -16,6 +16,7 @@ from brimgate.relay.protocol.message import Message
 from brimgate.relay.protocol.versions import ASSUMED_VERSION, PRIMED_SINCE, is_modern_header
 
 if TYPE_CHECKING:
+    from brimgate.errors import UpstreamError
     from brimgate.http.asgi import Header
 
 SESSION_ID: Final = b"mcp-session-id"
@@ -124,13 +125,13 @@ class HandshakeSessions:
         try:
             await session.link.start()
             if not session.link.is_up:
-                raise self._down(session, message.key)
+                raise self._down(session.link.failure, message.key)
             wanted = _text(rpc.member(message.params, "protocolVersion"))
             stream = session.ask([message], body, primed=wanted >= PRIMED_SINCE, streams=streams)
             if not await stream.whole(exchange):
                 return
-            if stream.is_stopgap:
-                raise self._down(session, message.key)
+            if stream.failure is not None:
+                raise self._down(stream.failure, message.key)
             self.trouble = ""
             document = stream.document(is_batch=False)
             answer = rpc.read(document)
@@ -145,9 +146,9 @@ class HandshakeSessions:
             if not is_established:
                 self.close(session)
 
-    def _down(self, session: HttpSession, key: bytes) -> HttpError:
-        self.trouble = session.link.trouble
-        return upstream_down(self.trouble, key, is_greeting=True)
+    def _down(self, failure: "UpstreamError", key: bytes) -> HttpError:
+        self.trouble = str(failure)
+        return upstream_down(failure, key, is_greeting=True)
 
     async def get(self, exchange: HttpExchange) -> None:
         session = self.find(exchange)

@@ -38,20 +38,21 @@ class Replies:
         self._only_last = only_last
         self.lines: deque[Line] = deque()
         self.is_done = False
-        self.is_stopgap = False
+        self.failure: UpstreamError | None = None
+        """Why the answer replaces one that never came."""
         self.is_overrun = False
         """A client that does not keep up cannot make a shared server wait: it is cut off."""
         self._bytes = 0
         self._wake: asyncio.Future[None] | None = None
 
-    def put(self, line: Line, *, is_last: bool, is_stopgap: bool = False) -> None:
+    def put(self, line: Line, *, is_last: bool, failure: UpstreamError | None = None) -> None:
         if self._bytes > MAX_BACKLOG_BYTES and len(self.lines) > 1:
             self.is_overrun = True
             self.take()
         if not self.is_overrun and (is_last or not self._only_last):
             self.lines.append(line)
             self._bytes += len(line)
-        self.is_done, self.is_stopgap = self.is_done or is_last, is_stopgap
+        self.is_done, self.failure = self.is_done or is_last, failure
         self.wake()
 
     def wake(self) -> None:
@@ -202,9 +203,9 @@ class StatelessExchanges:
 
     async def _answer_at_once(self, exchange: HttpExchange, replies: Replies, message: Message) -> None:
         line = replies.lines[-1]
+        if replies.failure is not None and message.method in _GREETINGS:
+            raise upstream_down(replies.failure, message.key, is_greeting=True)
         error = _error(line)
-        if error is not None and replies.is_stopgap and message.method in _GREETINGS:
-            raise upstream_down(error.message, message.key, is_greeting=True)
         await exchange.answer_json(line, status=status_of(error.code) if error else 200)
 
     def drain(self) -> None:

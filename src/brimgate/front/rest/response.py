@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from brimgate.engine.decision import Decision, Outcome, Sizes
 from brimgate.engine.document import one_line
 from brimgate.engine.replies.rest_frame import RefusedQuery, encoded, invalid_cursor
-from brimgate.errors import BrimgateError, ClientError, CursorError
+from brimgate.errors import BrimgateError, ClientError, CursorError, UpstreamError
 from brimgate.front.rest.headers import Media, has_body, header, media_of, other_body, without_body
 from brimgate.front.rest.request import RestAnswer
 from brimgate.http.asgi import Header, Message, Receive, Scope, Send, send_response
@@ -43,6 +43,7 @@ OURS: Final = Failure(500, "internal_error", "what is held of the answer could n
 
 
 def failure_of(error: BrimgateError) -> Failure:
+    """Return the answer to a request that failed: the one place that decides its status and code."""
     match error:
         case CursorError():
             return failure_of(invalid_cursor())
@@ -50,29 +51,16 @@ def failure_of(error: BrimgateError) -> Failure:
             return Failure(400, error.code, str(error))
         case ClientError():
             return Failure(400, "bad_request", str(error))
-        case _:
+        case UpstreamError():
             return _upstream_failure(error)
+        case _:
+            return Failure(UpstreamError.status, UpstreamError.kind, str(error))
 
 
-def _upstream_failure(error: Any) -> Failure:
-    """Describe an upstream's failure by its attributes; all are optional."""
-    status, kind = getattr(error, "status", None), getattr(error, "kind", None)
-    is_error = isinstance(status, int) and 400 <= status <= 599
-    return Failure(
-        status if is_error and isinstance(status, int) else 502,
-        kind if isinstance(kind, str) and kind else "upstream_error",
-        str(error) or "the server behind this one could not be reached",
-        _waiting(getattr(error, "retry_after", None)),
-    )
-
-
-def _waiting(told: object) -> str:
-    """Return seconds, or a date as the upstream wrote it."""
-    if isinstance(told, int | float):
-        return f"{told:.0f}"
-    if isinstance(told, str) and told.isascii() and told.isprintable() and len(told) < 60:
-        return told
-    return ""
+def _upstream_failure(error: UpstreamError) -> Failure:
+    told = str(error) or "the server behind this one could not be reached"
+    wait = "" if error.retry_after is None else f"{error.retry_after:.0f}"
+    return Failure(error.status, error.kind, told, wait)
 
 
 class Account:
