@@ -10,9 +10,11 @@ from brimgate.errors import BadRequest, ClientError, UpstreamError, UpstreamLost
 from brimgate.front.mcp.passed_answers import client_messages
 from brimgate.relay.actions import (
     Action,
+    Decided,
     Greeted,
     Note,
     ToClient,
+    Told,
     ToUpstream,
     Wait,
     Work,
@@ -29,7 +31,9 @@ def waiting(until: Callable[[], None] = lambda: None) -> Wait:
         until()
 
     return Wait(
-        fetch, lambda: [Work(lambda: [NOTE, ToClient(b"fetched")], 1)], lambda why: [ToClient(why.encode())]
+        fetch,
+        lambda: [Work(lambda: [NOTE, ToClient(b"fetched")], 1)],
+        lambda why: [ToClient(str(why).encode())],
     )
 
 
@@ -40,8 +44,8 @@ def raising(error: Exception) -> Callable[[], None]:
     return fetch
 
 
-def messages(*actions: Action) -> tuple[list[bytes], list[Note]]:
-    notes: list[Note] = []
+def messages(*actions: Action) -> tuple[list[bytes], list[Told]]:
+    notes: list[Told] = []
     return asyncio.run(client_messages(list(actions), notes.append)), notes
 
 
@@ -86,8 +90,10 @@ def test_a_failure_answers_the_requests_it_names_and_no_others() -> None:
     line = asked(conversation, b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}')
     asked(conversation, b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"y"}}')
     failure = UpstreamRefused("the upstream x answered 500", 500)
-    [action] = conversation.session.fail_requests(line, [b"1"], failure)
+    action, decided = conversation.session.fail_requests(line, [b"1"], failure)
     assert isinstance(action, ToClient) and action.failure is failure
+    assert isinstance(decided, Decided) and decided.decision.outcome == "error"
+    assert (decided.decision.tool, decided.decision.reason) == ("x", str(failure))
     error = {"code": -32000, "message": "the upstream x answered 500"}
     assert json.loads(action.data) == {"jsonrpc": "2.0", "id": 1, "error": error}
     assert conversation.session.pending_calls == 1

@@ -12,7 +12,7 @@ from brimgate.errors import ClientError, UpstreamError
 from brimgate.hold.live_lists import TICKET, ClaimTickets, ListState
 from brimgate.hold.protection import Protection
 from brimgate.hold.stores.memory import MemoryStore
-from brimgate.relay.actions import Action, ToClient, Wait, with_work_done
+from brimgate.relay.actions import Action, Decided, ToClient, Wait, with_work_done
 from brimgate.relay.session import Session
 from tests.relay.conversation import KEY, NOW
 
@@ -273,7 +273,8 @@ def test_in_a_batch_what_would_have_to_be_waited_for_is_refused() -> None:
     cursor = record(talk.first(Growing(100)))["nextCursor"]
     call = {"name": "brimgate_read", "arguments": {"cursor": cursor}}
     batch = [{"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": call}]
-    (answer,) = talk.session.from_client(json.dumps(batch).encode())
+    decided, answer = talk.session.from_client(json.dumps(batch).encode())
+    assert isinstance(decided, Decided) and decided.decision.outcome == "refused"
     assert isinstance(answer, ToClient)
     (one,) = json.loads(bytes(answer.data))
     assert one["result"]["isError"] and "send it alone" in one["result"]["content"][0]["text"]
@@ -295,4 +296,6 @@ def test_a_token_nobody_gave_is_nothing(token: object) -> None:
     talk.ask("list_things")
     result = {"content": [{"type": "text", "text": "hello"}], "_meta": {TICKET: token}}
     line = json.dumps({"jsonrpc": "2.0", "id": 1, "result": result}).encode()
-    assert talk.session.from_upstream(line) == [ToClient(line)]
+    answer, decided = talk.session.from_upstream(line)
+    assert answer == ToClient(line)
+    assert isinstance(decided, Decided) and decided.decision.outcome == "passed"

@@ -59,9 +59,9 @@ def test_stdout_carries_the_protocol_only_and_every_decision_is_logged() -> None
         cursor = first["_meta"]["brimgate/result"]["nextCursor"]
         client.call("brimgate_read", cursor=cursor)
         client.call("picture")
-        reduced = json.loads(client.wait_for_log('"reduced"'))
-        assert {"time", "level", "event", "upstream", "tool", "decision", "estimatedTokens"} <= set(reduced)
-        assert (reduced["level"], reduced["decision"]) == ("INFO", "page")
+        reduced = json.loads(client.wait_for_log('"page"'))
+        assert {"time", "level", "event", "upstream", "tool", "outcome", "estimatedTokens"} <= set(reduced)
+        assert (reduced["level"], reduced["event"]) == ("INFO", "decision")
         assert json.loads(client.wait_for_log('"read"'))["tool"] == "rows"
         assert json.loads(client.wait_for_log('"chunk"'))["tool"] == "picture"
         client.close()

@@ -620,7 +620,8 @@ def test_a_restarted_upstream_is_greeted_as_the_client_did_before_anything_else_
     talk.client(done)
     call = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}'
     talk.client(call)
-    [failed] = [json.loads(action.data) for action in talk.session.fail_pending("it died")]  # type: ignore[union-attr]
+    _, [told] = talk._sort(talk.session.fail_pending("it died"))
+    failed = json.loads(told)
     assert failed == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "it died"}}
 
     [again], _ = talk._sort(talk.session.revive())

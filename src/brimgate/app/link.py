@@ -8,7 +8,7 @@ from typing import Any, Final, assert_never
 
 from brimgate.back.channel import Channel, Connect, Listener, Revival
 from brimgate.errors import ClientError, UpstreamError, UpstreamLost, UpstreamTimeout, UpstreamUnreachable
-from brimgate.relay.actions import Action, Greeted, Line, Note, ToClient, ToUpstream, Wait, Work
+from brimgate.relay.actions import Action, Decided, Greeted, Line, Note, ToClient, ToUpstream, Wait, Work
 from brimgate.relay.session import Session
 from brimgate.watch.log import Log
 
@@ -152,6 +152,8 @@ class Link:
                     self._on_answer(action)
                 case ToUpstream():
                     self._send(action)
+                case Decided(decision):
+                    self._log.decided(decision)
                 case Note():
                     self._log.write(action.event, {"upstream": self._name} | action.fields, action.level)
                 case Work():
@@ -182,7 +184,7 @@ class Link:
             await wait.until()
             self.do(wait.then(), line, failing)
         except (UpstreamError, ClientError) as error:
-            self.do(wait.failed(str(error)))
+            self.do(wait.failed(error))
         except Exception as error:  # noqa: BLE001  # one message must not end the session
             self._log.write("internal_error", {"side": "wait", "error": repr(error)[:200]}, "error")
             self.do(failing(line, "Brimgate failed on this message; its log says why"))

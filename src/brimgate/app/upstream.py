@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, assert_never
 from weakref import WeakSet
 
 from brimgate.app.connect import connector, is_sse, open_api
@@ -23,7 +23,7 @@ from brimgate.front.mcp.request import HttpExchange
 from brimgate.front.mcp.router import Endpoint
 from brimgate.front.mcp.sessions import HandshakeSessions
 from brimgate.front.mcp.stateless import StatelessExchanges
-from brimgate.relay.actions import Note, ToClient
+from brimgate.relay.actions import Decided, Note, ToClient, Told
 from brimgate.relay.catalog import Catalog
 from brimgate.relay.session import Session
 from brimgate.watch.log import Log
@@ -103,7 +103,7 @@ class ServedUpstream:
                 self.through = Through(
                     self._http,
                     self._session,
-                    self._note,
+                    self._tell,
                     forwarded=self._one.forward_headers,
                     max_bytes=self._max_bytes,
                 )
@@ -220,8 +220,14 @@ class ServedUpstream:
                 await shared.link.end(0.0)
         return shared if is_modern else None
 
-    def _note(self, note: Note) -> None:
-        self._log.write(note.event, {"upstream": self.name} | note.fields, note.level)
+    def _tell(self, told: Told) -> None:
+        match told:
+            case Note():
+                self._log.write(told.event, {"upstream": self.name} | told.fields, told.level)
+            case Decided(decision):
+                self._log.decided(decision)
+            case _:
+                assert_never(told)
 
     def _note_old_client(self) -> None:
         if not self._old_was_told:

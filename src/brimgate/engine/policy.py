@@ -171,6 +171,11 @@ class ToolRule(CallOptions):
         """Whether unchanged answers carry the budget record too."""
         return self.annotate == "always"
 
+    def for_bounded_answers(self) -> "ToolRule":
+        """Return the rule for an answer that another Brimgate has bounded already: only our cap applies."""
+        policy = self.policy.with_budget(self.policy.hard_output_token_cap)
+        return replace(self, policy=replace(policy, compact="never"), annotate="reduced", formats=None)
+
     def answer_format(
         self, arguments: bytes = b"", on_trouble: Callable[[dict[str, Any]], None] = lambda _: None
     ) -> "AnswerFormat | None":

@@ -1,10 +1,13 @@
 """The actions that a session gives its driver."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, NamedTuple, assert_never
+from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 
-from brimgate.errors import UpstreamError
+from brimgate.errors import BadRequest, BrimgateError, UpstreamError
 from brimgate.hold.runtime import THREAD_BYTES
+
+if TYPE_CHECKING:
+    from brimgate.engine.decision import Decision
 
 Line = bytes | bytearray
 
@@ -28,6 +31,12 @@ class Note(NamedTuple):
     level: str = "info"
 
 
+class Decided(NamedTuple):
+    """What became of an answer. Every answer comes with one."""
+
+    decision: "Decision"
+
+
 class Greeted(NamedTuple):
     """A restarted upstream has answered the handshake that we replayed."""
 
@@ -41,11 +50,13 @@ class Work(NamedTuple):
     run: "Callable[[], list[Action]]"
     size: int
     """The bytes that it works on."""
+    blocks: bool = False
+    """Whether it may wait for a store, and so must not be done on the event loop."""
 
     @property
     def is_quick(self) -> bool:
         """Whether doing it is cheaper than handing it to a thread."""
-        return self.size <= THREAD_BYTES
+        return self.size <= THREAD_BYTES and not self.blocks
 
 
 class Wait(NamedTuple):
@@ -54,23 +65,25 @@ class Wait(NamedTuple):
     until: Callable[[], Awaitable[None]]
     """Raises UpstreamError or BadRequest if it cannot be fetched."""
     then: "Callable[[], list[Action]]"
-    failed: "Callable[[str], list[Action]]"
+    failed: "Callable[[BrimgateError], list[Action]]"
     """Takes the reason and returns what to do instead."""
 
 
-PlainAction = ToUpstream | ToClient | Note | Greeted
+Told = Note | Decided
+"""What goes to the log, and to whoever else wants to know."""
+PlainAction = ToUpstream | ToClient | Note | Decided | Greeted
 """What a driver can do at once."""
 Action = PlainAction | Work | Wait
 
 
 def with_work_done(actions: Sequence[Action]) -> list[Action]:
-    """Do all work, and return the actions with its results. Leave every Wait to the driver."""
+    """Do all work, and return the actions with its results. Leave to the driver what has to wait."""
     done: list[Action] = []
     for action in actions:
         match action:
-            case Work():
+            case Work() if not action.blocks:
                 done += with_work_done(action.run())
-            case ToUpstream() | ToClient() | Note() | Greeted() | Wait():
+            case ToUpstream() | ToClient() | Note() | Decided() | Greeted() | Work() | Wait():
                 done.append(action)
             case _:
                 assert_never(action)
@@ -85,8 +98,8 @@ def at_once(actions: Sequence[Action]) -> list[PlainAction]:
             case Work():
                 done += at_once(action.run())
             case Wait():
-                done += at_once(action.failed("this cannot be read in a batch: send it alone"))
-            case ToUpstream() | ToClient() | Note() | Greeted():
+                done += at_once(action.failed(BadRequest("this cannot be read in a batch: send it alone")))
+            case ToUpstream() | ToClient() | Note() | Decided() | Greeted():
                 done.append(action)
             case _:
                 assert_never(action)

@@ -10,12 +10,13 @@ import msgspec
 if TYPE_CHECKING:
     from brimgate.engine.policy import Rules
 
+MEASURED: Final = frozenset(("tools/call", "resources/read", "prompts/get", "tasks/result", "tasks/get"))
 _SUBSCRIPTION: Final = "subscriptions/listen"
 _MAX_WAITING: Final = 10_000
 """Beyond this number the oldest is forgotten; its answer is then recognised by its shape."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PendingCall:
     id: bytes
     """The id as the client spelled it."""
@@ -30,6 +31,16 @@ class PendingCall:
     """Kept only where a pack's formatter needs the arguments."""
     line: bytes | bytearray = b""
     """The request itself, where it may have to be sent again to a restarted upstream."""
+    client: str = ""
+    """The name of the program that calls."""
+    sent_at: float = 0.0
+    upstream_seconds: float = 0.0
+    """How long the upstream took to answer."""
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether its answer is kept within a budget, and so makes a decision."""
+        return self.method in MEASURED
 
 
 class PendingCalls:

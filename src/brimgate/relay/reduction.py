@@ -1,5 +1,10 @@
-"""Keep answers within their budget and answer the read tool, as messages. Safe to use from several threads."""
+"""Keep answers within their budget and answer the read tool, as messages. Safe to use from several threads.
 
+Every answer comes with its decision.
+"""
+
+import re
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -7,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from brimgate.engine.decision import Decision, Outcome, Sizes
 from brimgate.engine.policy import Rules, ToolRule
-from brimgate.errors import BadRequest, ClientError, UpstreamGarbled
-from brimgate.relay.actions import Action, Line, Note, ToClient, Wait, Work
+from brimgate.errors import BadRequest, BrimgateError, ClientError, UpstreamGarbled
+from brimgate.hold.runtime import UNKNOWN_BYTES
+from brimgate.relay.actions import Action, Decided, Line, Note, ToClient, Wait, Work
 from brimgate.relay.calls import PendingCall
 from brimgate.relay.catalog import Catalog
 from brimgate.relay.protocol import message as rpc
@@ -26,6 +33,8 @@ if TYPE_CHECKING:
 
 _ENVELOPE_BYTES: Final = 2_000
 _TASKS: Final = "tasks/get"
+_ERROR_MEMBER: Final = re.compile(rb'"isError"')
+_Sizes = Sizes | Callable[[], Sizes]
 
 
 class Reducer:
@@ -45,124 +54,152 @@ class Reducer:
         self._upstream = upstream
         self._principal = principal
 
-    def result(
-        self,
-        message: Message,
-        rules: Rules,
-        tool: str,
-        line: Line,
-        *,
-        modern: bool = False,
-        arguments: bytes = b"",
-    ) -> list[Action]:
-        rule = self._rule(rules, tool, line)
+    # Decisions
+
+    def _decided(
+        self, call: PendingCall, outcome: Outcome, came: int, sent: int, sizes: _Sizes, **more: Any
+    ) -> Decided:
+        tool = call.tool or call.method
+        return Decided(
+            Decision(
+                self._clock(), self._principal, self._upstream, tool, outcome, came, sent, sizes, call.client,
+                call.rules.of(call.tool).policy.estimator.family, upstream_seconds=call.upstream_seconds, **more,
+            )
+        )  # fmt: skip
+
+    def passed(self, call: PendingCall, message: Message) -> Decided:
+        """Decide that an answer goes out as it came. It is measured only if somebody asks."""
+        if message.has_error:
+            raw: Any = message.error
+            outcome: Outcome = "error"
+        else:
+            raw = message.result
+            outcome = "error" if _is_error(raw) else "passed"
+        size = len(memoryview(raw)) if raw is not NOTHING else 0
+        sizes = partial(_sizes_of, raw, call.rules.of(call.tool).policy)
+        return self._decided(call, outcome, size, size, sizes)
+
+    def _reduced(
+        self, call: PendingCall, bounded: "Bounded", came: int, began: float, *, is_error: bool = False
+    ) -> Decided:
+        outcome: Outcome = "error" if is_error or _is_error(bounded.raw) else bounded.reply.outcome
+        return self._decided(
+            call, outcome, came, len(bounded.raw), _sizes_in(bounded.reply),
+            engine_seconds=time.perf_counter() - began, issued_cursor=_has_cursor(bounded.reply),
+        )  # fmt: skip
+
+    def refusal(self, call: PendingCall, answer: bytes, reason: str, outcome: Outcome) -> Decided:
+        """Decide that a call gets an error of ours: it is refused, or the upstream failed."""
+        tokens = call.rules.of(call.tool).policy.estimator.table(answer)
+        return self._decided(call, outcome, 0, len(answer), Sizes(0, tokens), reason=reason)
+
+    # Answers
+
+    def result(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
+        rule = self._rule(call, line)
         if not rule.reads_everything and not rule.may_be_large(line):
-            return [ToClient(line)]
+            return [ToClient(line), self.passed(call, message)]
         if message.result is NOTHING:
             text = "the upstream's answer has neither a result nor an error"
-            return [ToClient(rpc.failure(message.key, rpc.UPSTREAM_GONE, text))]
-        work = partial(self._result, message, rules, tool, line, modern=modern, arguments=arguments)
-        return [Work(work, len(line))]
+            answer = rpc.failure(message.key, rpc.UPSTREAM_GONE, text)
+            return [ToClient(answer, UpstreamGarbled(text)), self.refusal(call, answer, text, "error")]
+        return [self._work(partial(self._result, message, call, line), len(line))]
 
-    def _result(
-        self,
-        message: Message,
-        rules: Rules,
-        tool: str,
-        line: Line,
-        *,
-        modern: bool,
-        arguments: bytes,
-    ) -> list[Action]:
+    def _work(self, run: Callable[[], list[Action]], size: int) -> Work:
+        return Work(run, size, self._protection().store.blocks)
+
+    def _result(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
         from brimgate.relay import results
 
-        rule = self._rule(rules, tool, line)
-        schema = self._catalog.schemas.get(tool, b"")
+        began = time.perf_counter()
+        rule = self._rule(call, line)
+        schema = self._catalog.schemas.get(call.tool, b"")
         raw, key = memoryview(message.result), message.key
         notes: list[Action] = []
         answer_format = rule.answer_format(
-            arguments, lambda fields: notes.append(Note("view", fields, "warning"))
+            call.arguments, lambda fields: notes.append(Note("view", fields, "warning"))
         )
-        hold = self._hold(rules, tool, answer_format)
-        bounded = results.bound_result(raw, rule, hold, schema, modern=modern)
-        return [*notes, *self._bounded(bounded, rule, tool, line, raw, key)]
-
-    def _bounded(
-        self, bounded: "Bounded | None", rule: ToolRule, tool: str, line: Line, raw: memoryview, key: bytes
-    ) -> list[Action]:
-        from brimgate.relay import rewrite
-
+        hold = self._hold(call, answer_format)
+        bounded = results.bound_result(raw, rule, hold, schema, modern=call.modern)
         if bounded is not None:
-            return [_noted(bounded, tool, len(line)), ToClient(rpc.answer(key, bounded.raw))]
-        if rule.annotates_all and bytes(raw[:1]) == b"{":
-            record = rewrite.untouched_record(bytes(raw), rule)
-            return [ToClient(rpc.answer(key, rewrite.annotated(raw, record)))]
-        if len(line) - len(raw) > _ENVELOPE_BYTES:
-            # Nothing beside a result is meant for a client to read.
-            return [ToClient(rpc.answer(key, raw))]
-        return [ToClient(line)]
+            answer = ToClient(rpc.answer(key, bounded.raw))
+            return [*notes, answer, self._reduced(call, bounded, len(raw), began)]
+        return [*notes, ToClient(_unchanged(rule, line, raw, key)), self.passed(call, message)]
 
-    def _rule(self, rules: Rules, tool: str, line: Line) -> ToolRule:
-        """Return the rule.
+    def _rule(self, call: PendingCall, line: Line) -> ToolRule:
+        """Return the rule. An answer already bounded by another Brimgate is bounded only where it exceeds our cap."""
+        rule = call.rules.of(call.tool)
+        is_bounded = self._catalog.is_chained and b'"brimgate/result"' in line
+        return rule.for_bounded_answers() if is_bounded else rule
 
-        An answer already bounded by another Brimgate is bounded again only where it exceeds our cap.
-        """
-        rule = rules.of(tool)
-        if not self._catalog.is_chained or b'"brimgate/result"' not in line:
-            return rule
-        policy = rule.policy.with_budget(rule.policy.hard_output_token_cap)
-        return replace(rule, policy=replace(policy, compact="never"), annotate="reduced", formats=None)
+    def error(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
+        if not call.rules.of(call.tool).may_be_large(line):
+            return [ToClient(line), *self._passed_error(message, call)]
+        return [self._work(partial(self._error, message, call, line), len(line))]
 
-    def error(self, message: Message, rules: Rules, tool: str, line: Line) -> list[Action]:
-        if not rules.of(tool).may_be_large(line):
-            return [ToClient(line)]
-        return [Work(partial(self._error, message, rules, tool, line), len(line))]
+    def _passed_error(self, message: Message, call: PendingCall) -> list[Action]:
+        return [self.passed(call, message)] if call.is_measured else []
 
-    def _error(self, message: Message, rules: Rules, tool: str, line: Line) -> list[Action]:
+    def _error(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
         from brimgate.relay import results
 
+        began = time.perf_counter()
         raw, key = memoryview(message.error), message.key
         beside = memoryview(message.result) if message.result is not NOTHING else b""
-        bounded = results.bound_error(raw, rules.of(tool), self._hold(rules, tool), beside)
+        bounded = results.bound_error(raw, call.rules.of(call.tool), self._hold(call), beside)
         if bounded is None and (len(line) - len(raw) <= _ENVELOPE_BYTES or bytes(raw[:1]) != b"{"):
-            return [ToClient(line)]
+            return [ToClient(line), *self._passed_error(message, call)]
         # As beside a result: nothing there is meant for a client to read.
         error = raw if bounded is None else bounded.raw
-        data = b"".join((b'{"jsonrpc":"2.0","id":', key or b"null", b',"error":', error, b"}"))
-        return [*([] if bounded is None else [_noted(bounded, tool, len(line))]), ToClient(data)]
+        answer = ToClient(b"".join((b'{"jsonrpc":"2.0","id":', key or b"null", b',"error":', error, b"}")))
+        if bounded is None:
+            return [answer, *self._passed_error(message, call)]
+        return [answer, self._reduced(call, bounded, len(raw), began, is_error=True)]
 
     def task_note(self, message: Message, rules: Rules, line: Line) -> list[Action]:
         """Reduce the notification with the result of a finished task (2026-07-28 and its tasks extension)."""
         rule = rules.of(_TASKS)
         if not rule.enabled or not rule.may_be_large(line):
-            return [ToClient(line)]
-        return [Work(partial(self._task_note, message, rules, line), len(line))]
+            return [ToClient(line), *self._passed_task(message, rules)]
+        return [self._work(partial(self._task_note, message, rules, line), len(line))]
+
+    def _passed_task(self, message: Message, rules: Rules) -> list[Action]:
+        """Decide about a task only if the notification carries its result: others tell how far it is."""
+        if b'"result"' not in memoryview(message.params).tobytes():
+            return []
+        carried = Message(result=message.params)
+        return [self.passed(PendingCall(b"", _TASKS, rules, _TASKS), carried)]
 
     def _task_note(self, message: Message, rules: Rules, line: Line) -> list[Action]:
         from brimgate.relay import results
 
-        raw = memoryview(message.params)
-        bounded = results.bound_result(raw, rules.of(_TASKS), self._hold(rules, _TASKS))
+        began = time.perf_counter()
+        raw, call = memoryview(message.params), PendingCall(b"", _TASKS, rules, _TASKS)
+        bounded = results.bound_result(raw, rules.of(_TASKS), self._hold(call))
         if bounded is None:
-            return [ToClient(line)]
+            return [ToClient(line), *self._passed_task(message, rules)]
         data = b'{"jsonrpc":"2.0","method":"notifications/tasks","params":' + bounded.raw + b"}"
-        return [_noted(bounded, _TASKS, len(line)), ToClient(data)]
+        return [ToClient(data), self._reduced(call, bounded, len(raw), began)]
 
     def unreadable(self, call: PendingCall, line: Line, reason: str) -> list[Action]:
         """Send an unreadable answer to the caller who waits for it, as a text that can be read on if it is long."""
-        return [Work(partial(self._unreadable, call, line, reason), len(line))]
+        return [self._work(partial(self._unreadable, call, line, reason), len(line))]
 
     def _unreadable(self, call: PendingCall, line: Line, reason: str) -> list[Action]:
+        began = time.perf_counter()
         note = Note("unreadable_answer", {"bytes": len(line), "reason": reason[:200]}, "warning")
         if call.method == "tools/call":
-            from brimgate.relay.rewrite import as_tool_result
+            from brimgate.relay.rewrite import Bounded, as_tool_result
 
-            reply = self._hold(call.rules, call.tool)(bytes(line), call.rules.of(call.tool).policy)
+            reply = self._hold(call)(bytes(line), call.rules.of(call.tool).policy)
             if reply is not None:
-                result = as_tool_result(reply, {"isError": b"true"})
-                return [note, ToClient(rpc.answer(call.id, result))]
+                bounded = Bounded(as_tool_result(reply, {"isError": b"true"}), reply)
+                answer = ToClient(rpc.answer(call.id, bounded.raw))
+                return [note, answer, self._reduced(call, bounded, len(line), began)]
         text = f"the upstream's answer is not valid JSON ({reason[:200]})"
-        return [note, ToClient(rpc.failure(call.id, rpc.UPSTREAM_GONE, text), UpstreamGarbled(text))]
+        answer = rpc.failure(call.id, rpc.UPSTREAM_GONE, text)
+        told = [self.refusal(call, answer, text, "error")] if call.is_measured else []
+        return [note, ToClient(answer, UpstreamGarbled(text)), *told]
 
     # Live lists
 
@@ -179,9 +216,9 @@ class Reducer:
         if not token:
             return None
         live_list = self._tickets.take(token)
+        failed = partial(self._refuse, message.key, call)
         if live_list is None:
-            text = "the answer is held no more: run the tool again"
-            return _refusing(message.key, modern=call.modern)(text)
+            return failed(BadRequest("the answer is held no more: run the tool again"))
         # An unprotected caller gets all of it; others one item more than a page, because the cursor leads
         # there.
         page = call.rules.of(call.tool).policy.default_page_size + 1
@@ -189,19 +226,29 @@ class Reducer:
             Wait(
                 partial(live_list.reach, page if call.protected else EVERYTHING),
                 lambda: self._begun(message, call, live_list),
-                _refusing(message.key, modern=call.modern),
+                failed,
             )
         ]
 
     def _begun(self, message: Message, call: PendingCall, live_list: "LiveList") -> list[Action]:
         if call.protected:
-            return [Work(partial(self._first_of_list, message, call, live_list), len(live_list.data))]
-        return [ToClient(rpc.answer(message.key, _text_result(live_list.data, modern=call.modern)))]
+            return [self._work(partial(self._first_of_list, message, call, live_list), len(live_list.data))]
+        return self._whole_list(message, call, live_list.data)
+
+    def _whole_list(self, message: Message, call: PendingCall, data: bytes) -> list[Action]:
+        result, rule = _text_result(data, modern=call.modern), call.rules.of(call.tool)
+        carried = Message(result=msgspec.Raw(result))
+        if rule.annotates_all and call.protected:
+            from brimgate.relay.rewrite import annotated, untouched_record
+
+            result = annotated(result, untouched_record(result, rule))
+        return [ToClient(rpc.answer(message.key, result)), self.passed(call, carried)]
 
     def _first_of_list(self, message: Message, call: PendingCall, live_list: "LiveList") -> list[Action]:
         from brimgate.engine.cursor import Binding
-        from brimgate.relay.rewrite import Bounded, annotated, as_tool_result, untouched_record
+        from brimgate.relay.rewrite import Bounded, as_tool_result
 
+        began = time.perf_counter()
         rule, notes = call.rules.of(call.tool), list[Action]()
         answer_format = rule.answer_format(
             call.arguments, lambda fields: notes.append(Note("view", fields, "warning"))
@@ -210,13 +257,10 @@ class Reducer:
         protection = replace(self._protection(), policy=rule.policy, ttl_seconds=call.rules.ttl_seconds)
         reply = protection.protect(live_list.data, binding, self._clock(), answer_format, live_list)
         if reply is None:
-            result = _text_result(live_list.data, modern=call.modern)
-            if rule.annotates_all:
-                result = annotated(result, untouched_record(result, rule))
-            return [*notes, ToClient(rpc.answer(message.key, result))]
+            return [*notes, *self._whole_list(message, call, live_list.data)]
         result = as_tool_result(reply, {"resultType": b'"complete"'} if call.modern else None)
-        noted = _noted(Bounded(result, reply), call.tool, len(live_list.data))
-        return [*notes, noted, ToClient(rpc.answer(message.key, result))]
+        decided = self._reduced(call, Bounded(result, reply), len(live_list.data), began)
+        return [*notes, ToClient(rpc.answer(message.key, result)), decided]
 
     async def _fill(self, arguments: msgspec.Raw, rules: Rules) -> None:
         """Fetch what a query will need. Errors in the query are reported later, when it is read."""
@@ -234,15 +278,19 @@ class Reducer:
         await asked.protection.fill(asked.cursor, asked.binding, asked.request, self._clock())
 
     def _hold(
-        self, rules: Rules, tool: str, answer_format: "AnswerFormat | None" = None
+        self, call: PendingCall, answer_format: "AnswerFormat | None" = None
     ) -> "Callable[[bytes, Policy], Reply | None]":
         from brimgate.engine.cursor import Binding
 
-        protection = replace(self._protection(), ttl_seconds=rules.ttl_seconds)
-        binding = Binding(self._principal, self._upstream, tool)
+        protection = replace(self._protection(), ttl_seconds=call.rules.ttl_seconds)
+        binding = Binding(self._principal, self._upstream, call.tool or call.method)
         return protection.holding(binding, self._clock(), answer_format)
 
     # Our own tool
+
+    @property
+    def store_blocks(self) -> bool:
+        return self._protection().store.blocks
 
     def holds(self, arguments: msgspec.Raw) -> bool:
         """Return whether a cursor is one of ours that has not expired."""
@@ -253,58 +301,66 @@ class Reducer:
             return False
         return True
 
-    def read(self, message: Message, arguments: msgspec.Raw, rules: Rules) -> list[Action]:
+    def read(self, message: Message, arguments: msgspec.Raw, call: PendingCall) -> list[Action]:
         # It may have to search the whole document, whose size is not known here.
-        work = Work(partial(self._read, message, arguments, rules), _UNKNOWN_BYTES)
-        if self._tickets is None:
+        work = self._work(partial(self._read, message, arguments, call), UNKNOWN_BYTES)
+        if self._tickets is None and not work.blocks:
             return [work]
-        modern = rpc.is_modern(message.params)
-        return [
-            Wait(
-                partial(self._fill, arguments, rules),
-                lambda: [work],
-                _refusing(message.key, modern=modern),
-            )
-        ]
+        failed = partial(self._refuse, message.key, call)
+        return [Wait(partial(self._fill, arguments, call.rules), lambda: [work], failed)]
 
-    def _read(self, message: Message, arguments: msgspec.Raw, rules: Rules) -> list[Action]:
-        modern = rpc.is_modern(message.params)
-        notes: list[Action] = []
-        try:
-            result, note = self._reading(arguments, rules, notes, modern=modern)
-        except ClientError as error:
-            result = _refusal(f"{rules.read_tool}: {error}", modern=modern)
-            note = Note("read_refused", {"reason": str(error)[:200]})
-        return [*notes, note, ToClient(rpc.answer(message.key, result))]
-
-    def _reading(
-        self, arguments: msgspec.Raw, rules: Rules, notes: list[Action], *, modern: bool
-    ) -> tuple[bytes, Note]:
+    def _read(self, message: Message, arguments: msgspec.Raw, call: PendingCall) -> list[Action]:
         from brimgate.relay.rewrite import as_tool_result
 
+        began, notes = time.perf_counter(), list[Action]()
         try:
-            given = msgspec.json.decode(arguments, type=dict[str, Any]) if arguments is not NOTHING else {}
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise BadRequest('the arguments must be an object, such as {"cursor": "…"}') from None
-        reading = read_on(
-            given,
-            rules,
-            self._protection(),
-            principal=self._principal,
-            upstream=self._upstream,
-            now=self._clock(),
-            on_trouble=lambda fields: notes.append(Note("view", fields, "warning")),
-        )
-        note = Note("read", {"tool": reading.tool} | _summary(reading.reply))
-        era = {"resultType": b'"complete"'} if modern else None
-        return as_tool_result(reading.reply, era, reading.picture), note
+            try:
+                given = (
+                    msgspec.json.decode(arguments, type=dict[str, Any]) if arguments is not NOTHING else {}
+                )
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                raise BadRequest('the arguments must be an object, such as {"cursor": "…"}') from None
+            reading = read_on(
+                given,
+                call.rules,
+                self._protection(),
+                principal=self._principal,
+                upstream=self._upstream,
+                now=self._clock(),
+                on_trouble=lambda fields: notes.append(Note("view", fields, "warning")),
+            )
+        except ClientError as error:
+            return [*notes, *self._refuse(message.key, call, error, f"{call.rules.read_tool}: ")]
+        reply, era = reading.reply, {"resultType": b'"complete"'} if call.modern else None
+        result = as_tool_result(reply, era, reading.picture)
+        call.tool = reading.tool  # whose answer it is
+        came: int = reply.record["total"].get("bytes", 0)
+        decided = self._decided(
+            call, "read", came, len(result), _sizes_in(reply), engine_seconds=time.perf_counter() - began,
+            issued_cursor=_has_cursor(reply), followed_cursor=True,
+        )  # fmt: skip
+        return [*notes, ToClient(rpc.answer(message.key, result)), decided]
 
-
-_UNKNOWN_BYTES: Final = 1 << 20
+    def _refuse(self, key: bytes, call: PendingCall, error: BrimgateError, prefix: str = "") -> list[Action]:
+        """Answer a call with the reason why it cannot be answered."""
+        result: dict[str, Any] = {"content": [{"type": "text", "text": f"{prefix}{error}"}], "isError": True}
+        answer = rpc.encode(result | ({"resultType": "complete"} if call.modern else {}))
+        outcome: Outcome = "refused" if isinstance(error, ClientError) else "error"
+        return [ToClient(rpc.answer(key, answer)), self.refusal(call, answer, str(error), outcome)]
 
 
 class _ReadArguments(msgspec.Struct):
     cursor: str = ""
+
+
+def _unchanged(rule: ToolRule, line: Line, raw: memoryview, key: bytes) -> Line:
+    """Return the message for an answer that fits."""
+    from brimgate.relay import rewrite
+
+    if rule.annotates_all and bytes(raw[:1]) == b"{":
+        return rpc.answer(key, rewrite.annotated(raw, rewrite.untouched_record(bytes(raw), rule)))
+    # Nothing beside a result is meant for a client to read.
+    return rpc.answer(key, raw) if len(line) - len(raw) > _ENVELOPE_BYTES else line
 
 
 def _meta_member(message: Message, name: str) -> str:
@@ -324,26 +380,36 @@ def _text_result(data: bytes, *, modern: bool) -> bytes:
     return rpc.encode(result | ({"resultType": "complete"} if modern else {}))
 
 
-def _refusal(text: str, *, modern: bool) -> bytes:
-    result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": True}
-    return rpc.encode(result | ({"resultType": "complete"} if modern else {}))
+class _WithError(msgspec.Struct):
+    isError: bool = False  # noqa: N815  # as on the wire
 
 
-def _refusing(key: bytes, *, modern: bool) -> Callable[[str], list[Action]]:
-    return lambda why: [ToClient(rpc.answer(key, _refusal(why, modern=modern)))]
+_with_error: Final = msgspec.json.Decoder(_WithError)
 
 
-def _noted(bounded: "Bounded", tool: str, line_bytes: int) -> Note:
-    return Note("reduced", {"tool": tool, "responseBytes": line_bytes} | _summary(bounded.reply))
+def _is_error(raw: Any) -> bool:
+    """Return whether a result reports a failure. Most have no such member, which is found out without decoding."""
+    if _ERROR_MEMBER.search(raw) is None:
+        return False
+    try:
+        return _with_error.decode(raw).isError
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
 
 
-def _summary(reply: "Reply") -> dict[str, Any]:
-    """Return what the log says about a decision: sizes and kinds, nothing of the content."""
+def _sizes_of(raw: Any, policy: "Policy") -> Sizes:
+    from brimgate.relay.results import sizes_of_answer
+
+    return sizes_of_answer(bytes(raw), policy)
+
+
+def _sizes_in(reply: "Reply") -> Sizes:
     record = reply.record
-    fields = {"decision": record["kind"], "estimatedTokens": record["estimatedTokens"]}
-    fields["originalTokens"] = record["total"]["tokens"]
-    if "items" in record["total"]:
-        fields["itemCount"] = record["total"]["items"]
-    if record.get("degraded"):
-        fields["degraded"] = True
-    return fields
+    shown: int = record.get("shown", {}).get("items", 0)
+    if record["kind"] == "complete":
+        shown = reply.item_count
+    return Sizes(record["total"]["tokens"], record["estimatedTokens"], reply.item_count, shown)
+
+
+def _has_cursor(reply: "Reply") -> bool:
+    return "nextCursor" in reply.record or "detailsAvailable" in reply.record

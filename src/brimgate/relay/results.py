@@ -9,6 +9,8 @@ from typing import Final, Literal
 
 import msgspec
 
+from brimgate.engine.decision import Sizes, item_count
+from brimgate.engine.document import Document
 from brimgate.engine.policy import Policy, ToolRule
 from brimgate.engine.replies.reply import Reply
 from brimgate.relay import rewrite
@@ -123,6 +125,33 @@ def looks_like_answer(raw: Json) -> bool:
     if any(members.get(name, b"")[:1] == b"[" for name in ("contents", "messages")):
         return True
     return "taskId" in members and ("result" in members or "error" in members)
+
+
+def sizes_of_answer(raw: Json, policy: Policy) -> Sizes:
+    """Measure a result or an error that is sent as it is: all that a model reads, and the list it is about."""
+    texts = [slot.text for slot in _slots(raw) if slot.text]
+    if not texts:
+        return Sizes(0, 0)
+    items = item_count(Document(max(texts, key=len)), policy)
+    tokens = policy.estimator.table(b"\n".join(texts))
+    return Sizes(tokens, tokens, items, items)
+
+
+def _slots(raw: Json) -> list[Slot]:
+    members = open_object(raw)
+    if members is None:
+        return [Slot("content", False, raw, bytes(raw))]
+    for name, make in (("content", block_slot), ("contents", resource_slot), ("messages", message_slot)):
+        blocks = open_list(members.get(name, b""))
+        if blocks is not None:
+            slots = [make(block) for block in blocks]
+            structured = members.get("structuredContent", b"null")
+            if structured != b"null" and _what_repeats(slots, structured) is None:
+                slots.append(Slot("structuredContent", False, structured, bytes(structured)))
+            return slots
+    if "taskId" in members and members.get("result", b"")[:1] == b"{":
+        return _slots(members["result"])
+    return [Slot("content", False, raw, bytes(raw))]
 
 
 # Tool results

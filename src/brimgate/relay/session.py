@@ -4,15 +4,19 @@ Everything passes as the bytes it came in, except what the table in the design n
 capability to have them, calls of our own tool, and answers over their budget.
 """
 
+import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 import msgspec
 
 from brimgate.engine.policy import Rules
-from brimgate.errors import AnswerTooLarge, UpstreamError, UpstreamRefused
+from brimgate.errors import AnswerTooLarge, BrimgateError, UpstreamError, UpstreamRefused
+from brimgate.hold.runtime import run_work
 from brimgate.relay.actions import (
     Action,
+    Decided,
     Greeted,
     Line,
     Note,
@@ -23,7 +27,7 @@ from brimgate.relay.actions import (
     at_once,
     with_work_done,
 )
-from brimgate.relay.calls import Greeting, PendingCall, PendingCalls
+from brimgate.relay.calls import MEASURED, Greeting, PendingCall, PendingCalls
 from brimgate.relay.catalog import Catalog
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import NOTHING, Garbage, Message, Opaque
@@ -33,7 +37,6 @@ if TYPE_CHECKING:
     from brimgate.hold.live_lists import ClaimTickets
     from brimgate.hold.protection import Protection
 
-MEASURED: Final = frozenset(("tools/call", "resources/read", "prompts/get", "tasks/result", "tasks/get"))
 _TOO_DEEP: Final = "maximum recursion depth"
 _GREETINGS: Final = frozenset(("initialize", "server/discover"))
 
@@ -87,6 +90,8 @@ class Session:
         self._held_back: list[ToUpstream] = []
         """What the client sent during the handshake with a restarted upstream."""
         self._clash_told = False
+        self._client = ""
+        """The name of the client, once it has introduced itself."""
 
     @property
     def is_greeting(self) -> bool:
@@ -135,49 +140,76 @@ class Session:
         if not method or message.id is NOTHING:
             self._note_notification(message, line)
             return [ToUpstream(line)]
-        call = PendingCall(message.key, method, self.rules)
         if method == "tools/call":
-            params = _decode(_call_params, message.params)
-            name: str = params.name if params else ""
-            if name == self.rules.read_tool and self._reads_here(params.arguments):
-                return self._reducer.read(message, params.arguments, self.rules)
-            rule = self.rules.of(name)
-            if rule.hidden:
-                return [ToClient(rpc.failure(message.key, rpc.INVALID_PARAMS, f"Unknown tool: {name[:100]}"))]
-            arguments = params.arguments if params else NOTHING
-            protected = rule.protects(name, bytes(arguments))
-            modern = rpc.is_modern(message.params)
-            asked = bytes(arguments) if rule.formats is not None else b""
-            call = PendingCall(
-                message.key, method, self.rules, name, modern=modern, protected=protected, arguments=asked
-            )
-        elif method in MEASURED:
-            protected, modern = self.rules.of(method).enabled, rpc.is_modern(message.params)
-            call = PendingCall(message.key, method, self.rules, method, modern=modern, protected=protected)
+            return self._route_call(message, line)
+        call = PendingCall(message.key, method, self.rules)
+        if method in MEASURED:
+            call.tool, call.protected = method, self.rules.of(method).enabled
+            self._note_caller(call, message)
         elif method == "tools/list":
-            modern = rpc.is_modern(message.params)
+            call.modern = rpc.is_modern(message.params)
             if not self._catalog.has_tools:
-                own = self._catalog.own_list(self.rules, modern=modern)
+                own = self._catalog.own_list(self.rules, modern=call.modern)
                 return [ToClient(rpc.answer(message.key, own))]
             params = _decode(_list_params, message.params)
-            call = PendingCall(
-                message.key,
-                method,
-                self.rules,
-                modern=modern,
-                first_page=params is None or params.cursor is None,
-            )
+            call.first_page = params is None or params.cursor is None
         elif method in _GREETINGS:
-            call = PendingCall(message.key, method, self.rules, line=line)
+            call.line = line
+            self._client = rpc.client_name(message.params) or self._client
         self._calls.add(call)
         return [ToUpstream(line, True)]
 
-    def _reads_here(self, arguments: msgspec.Raw) -> bool:
-        """Return whether we answer a read.
+    def _route_call(self, message: Message, line: Line) -> list[Action]:
+        params = _decode(_call_params, message.params)
+        name: str = params.name if params else ""
+        arguments = params.arguments if params else NOTHING
+        call = PendingCall(message.key, "tools/call", self.rules, name)
+        self._note_caller(call, message)
+        if name == self.rules.read_tool and not self._catalog.is_chained:
+            return self._reducer.read(message, arguments, call)
+        if name == self.rules.read_tool:
+            return self._route_chained_read(message, arguments, call, line)
+        return self._forward(message, arguments, call, line)
 
-        If the upstream is a Brimgate too, a cursor that is not ours belongs to it.
-        """
-        return not self._catalog.is_chained or self._reducer.holds(arguments)
+    def _forward(
+        self, message: Message, arguments: msgspec.Raw, call: PendingCall, line: Line
+    ) -> list[Action]:
+        rule = self.rules.of(call.tool)
+        if rule.hidden:
+            text = f"Unknown tool: {call.tool[:100]}"
+            answer = rpc.failure(message.key, rpc.INVALID_PARAMS, text)
+            return [ToClient(answer), self._reducer.refusal(call, answer, text, "refused")]
+        call.protected = rule.protects(call.tool, bytes(arguments))
+        call.arguments = bytes(arguments) if rule.formats is not None else b""
+        self._calls.add(call)
+        return [ToUpstream(line, True)]
+
+    def _route_chained_read(
+        self, message: Message, arguments: msgspec.Raw, call: PendingCall, line: Line
+    ) -> list[Action]:
+        """Route a read where the upstream is a Brimgate too: a cursor that is not ours belongs to it."""
+
+        def route(*, is_ours: bool) -> list[Action]:
+            if is_ours:
+                return self._reducer.read(message, arguments, call)
+            return self._forward(message, arguments, call, line)
+
+        if not self._reducer.store_blocks:
+            return route(is_ours=self._reducer.holds(arguments))
+        found: list[bool] = []
+
+        async def look_up() -> None:
+            found.append(await run_work(partial(self._reducer.holds, arguments), 0, blocks=True))
+
+        def failed(_: BrimgateError) -> list[Action]:
+            return route(is_ours=False)
+
+        return [Wait(look_up, lambda: route(is_ours=found[0]), failed)]
+
+    def _note_caller(self, call: PendingCall, message: Message) -> None:
+        call.modern = rpc.is_modern(message.params)
+        call.client = rpc.client_name(message.params) if call.modern else self._client
+        call.sent_at = time.perf_counter()
 
     def _note_notification(self, message: Message, line: Line) -> None:
         if message.method == "notifications/initialized":
@@ -204,7 +236,7 @@ class Session:
                         expects = expects or action.expects_answer
                     case ToClient():
                         answers.append(bytes(action.data))
-                    case Note() | Greeted():
+                    case Note() | Decided() | Greeted():
                         notes.append(action)
                     case _:
                         assert_never(action)
@@ -235,16 +267,15 @@ class Session:
         call = self._calls.take(message.key)
         if call is None:
             return self._unknown_answer(message, line)
+        call.upstream_seconds = time.perf_counter() - call.sent_at
         if message.has_error:
             return self._failed(message, call, line)
-        if call.method in MEASURED:
+        if call.is_measured:
             if (begun := self._reducer.begun_list(message, call)) is not None:
                 return begun
             if not call.protected:
-                return [ToClient(line)]
-            return self._reducer.result(
-                message, call.rules, call.tool, line, modern=call.modern, arguments=call.arguments
-            )
+                return [ToClient(line), self._reducer.passed(call, message)]
+            return self._reducer.result(message, call, line)
         if call.method == "tools/list":
             return self._listed(message, call, line)
         if call.method in _GREETINGS:
@@ -258,21 +289,19 @@ class Session:
             own = self._catalog.own_list(call.rules, modern=call.modern)
             return [ToClient(rpc.answer(message.key, own))]
         if not call.protected:
-            return [ToClient(line)]
-        return self._reducer.error(message, call.rules, call.tool or call.method, line)
+            return [ToClient(line), *([self._reducer.passed(call, message)] if call.is_measured else [])]
+        return self._reducer.error(message, call, line)
 
     def _unknown_answer(self, message: Message, line: Line) -> list[Action]:
         if self._greeting.is_answer(message.key):
             return self._revived(message)
-        tool = ""
-        if not self.rules.of(tool).may_be_large(line):
-            return [ToClient(line)]
+        call = PendingCall(message.key, "", self.rules)
         if message.has_error:
-            return self._reducer.error(message, self.rules, tool, line)
+            return self._reducer.error(message, call, line)
         from brimgate.relay.results import looks_like_answer
 
         if message.result is not NOTHING and looks_like_answer(memoryview(message.result)):
-            return self._reducer.result(message, self.rules, tool, line)
+            return self._reducer.result(message, call, line)
         return [ToClient(line)]
 
     def _listed(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
@@ -295,23 +324,17 @@ class Session:
         return [ToClient(line if written is None else rpc.answer(message.key, written))]
 
     def _batch_from_upstream(self, elements: list[msgspec.Raw], line: Line) -> list[Action]:
-        notes: list[Action] = []
-        written: list[bytes] = []
+        routed: list[tuple[bytes, list[Action]]] = []
         for element in elements:
             raw = bytes(element)
             message = rpc.read(raw)
-            actions = self._from_upstream(message, raw) if isinstance(message, Message) else [ToClient(raw)]
-            for action in at_once(actions):
-                match action:
-                    case ToClient():
-                        written.append(bytes(action.data))
-                    case ToUpstream() | Note() | Greeted():
-                        notes.append(action)
-                    case _:
-                        assert_never(action)
-        if written == [bytes(element) for element in elements]:
-            return [*notes, ToClient(line)]
-        return [*notes, ToClient(b"[" + b",".join(written) + b"]")]
+            is_message = isinstance(message, Message)
+            routed.append((raw, self._from_upstream(message, raw) if is_message else [ToClient(raw)]))
+        # What is left to do touches nothing of the session.
+        work = Work(partial(_merged, routed, line), len(line), self._reducer.store_blocks)
+        return (
+            [work] if any(isinstance(one, Work) for _, actions in routed for one in actions) else work.run()
+        )
 
     def _from_odd_upstream(self, line: Line, reason: str) -> list[Action]:
         """Handle what strict JSON refuses: a message if clients might read it, else garbage."""
@@ -319,9 +342,6 @@ class Session:
             return []
         strict = rpc.read_leniently(line)
         if strict is not None:
-            if not self.rules.of("").may_be_large(line):
-                self._forget(strict)
-                return [ToClient(line)]
             return [_as_it_came(action, strict, line) for action in self._read_from_upstream(strict)]
         call = self._calls.take(rpc.guess_id(line)) if line.lstrip()[:1] == b"{" else None
         if call is not None and call.method not in MEASURED and reason.startswith(_TOO_DEEP):
@@ -329,11 +349,6 @@ class Session:
         if call is not None:
             return self._reducer.unreadable(call, line, reason)
         return [Note("garbage", {"bytes": len(line), "reason": reason[:200]}, "warning")]
-
-    def _forget(self, strict: bytes) -> None:
-        message = rpc.read(strict)
-        if isinstance(message, Message) and not message.method:
-            self._calls.take(message.key)
 
     # Upstream failures
 
@@ -345,7 +360,7 @@ class Session:
         failure = AnswerTooLarge(text)
         return [
             Note("answer_too_large", {"max_bytes": max_bytes}, "error"),
-            *(_answer_of_ours([self._give_up(key, failure)], failure) for key in keys),
+            *(action for key in keys for action in _answers_of_ours([self._give_up(key, failure)], failure)),
         ]
 
     def fail_pending(self, reason: Reason, advice: str = "", but: Sequence[Line] = ()) -> list[Action]:
@@ -357,9 +372,10 @@ class Session:
         self._held_back.clear()
         unsent = {request.key for line in but for request in _requests(line)}
         return [
-            _answer_of_ours([self._give_up(call.id, reason, advice)], reason)
+            action
             for call in self._calls
             if call.id not in unsent
+            for action in _answers_of_ours([self._give_up(call.id, reason, advice)], reason)
         ]
 
     def is_greeting_of_client(self, line: Line) -> bool:
@@ -368,25 +384,35 @@ class Session:
 
     def fail(self, line: Line, reason: Reason, advice: str = "") -> list[Action]:
         """Answer a request that could not be sent. `advice` is added to what the client reads."""
-        answers = [self._give_up(request.key, reason, advice) for request in _requests(line)]
+        answers = [self._give_up(request.key, reason, advice, request) for request in _requests(line)]
         if not answers:
             return self.give_up_on(line, reason) if isinstance(rpc.read(line), Garbage) else []
-        return [_answer_of_ours(answers, reason, line)]
+        return _answers_of_ours(answers, reason, line)
 
     def fail_requests(self, line: Line, keys: Sequence[bytes], failure: UpstreamError) -> list[Action]:
         """Answer those requests of a line that was sent which the upstream will not answer."""
         if any(self._greeting.is_answer(key) for key in keys):
             return self._not_revived(failure)
-        return [_answer_of_ours([self._give_up(key, failure) for key in keys], failure, line)]
+        return _answers_of_ours([self._give_up(key, failure) for key in keys], failure, line)
 
     def give_up_on(self, line: Line, reason: Reason) -> list[Action]:
         """Answer the caller whose answer could not be handled."""
         key = rpc.guess_id(line)
-        return [_answer_of_ours([self._give_up(key, reason)], reason)] if key else []
+        return _answers_of_ours([self._give_up(key, reason)], reason) if key else []
 
-    def _give_up(self, key: bytes, reason: Reason, advice: str = "") -> bytes:
+    def _give_up(
+        self, key: bytes, reason: Reason, advice: str = "", asked: Message | None = None
+    ) -> tuple[bytes, Decided | None]:
+        """Return the error for a call, and its decision if it was one whose answers are measured."""
         call = self._calls.take(key)
-        return rpc.failure(call.id if call else key, rpc.UPSTREAM_GONE, f"{reason}{advice}")
+        if call is None and asked is not None:  # it never was on its way
+            params = _decode(_call_params, asked.params)
+            call = PendingCall(key, asked.method, self.rules, params.name if params else "")
+        answer = rpc.failure(call.id if call else key, rpc.UPSTREAM_GONE, f"{reason}{advice}")
+        if call is None or not call.is_measured:
+            return answer, None
+        call.upstream_seconds = time.perf_counter() - call.sent_at if call.sent_at else 0.0
+        return answer, self._reducer.refusal(call, answer, str(reason), "error")
 
     def prime(self, request: Line) -> None:
         """Send this handshake first whenever the upstream is started, before anything else reaches it."""
@@ -420,7 +446,7 @@ class Session:
             match action:
                 case ToUpstream():
                     self._held_back.append(action)
-                case ToClient() | Note() | Greeted() | Work() | Wait():
+                case ToClient() | Note() | Decided() | Greeted() | Work() | Wait():
                     rest.append(action)
                 case _:
                     assert_never(action)
@@ -436,11 +462,33 @@ def _requests(line: Line) -> list[Message]:
     return [message for message in one_by_one if isinstance(message, Message) and message.is_request]
 
 
-def _answer_of_ours(answers: list[bytes], reason: Reason, line: Line = b"") -> ToClient:
+def _answers_of_ours(
+    given_up: list[tuple[bytes, Decided | None]], reason: Reason, line: Line = b""
+) -> list[Action]:
     """Return errors in place of answers that will not come: as a batch if the line that asked was one."""
     is_batch = line.lstrip()[:1] == b"["
+    answers = [answer for answer, _ in given_up]
     data = b"[" + b",".join(answers) + b"]" if is_batch else answers[0]
-    return ToClient(data, reason if isinstance(reason, UpstreamError) else None)
+    failure = reason if isinstance(reason, UpstreamError) else None
+    return [ToClient(data, failure), *(decided for _, decided in given_up if decided is not None)]
+
+
+def _merged(routed: list[tuple[bytes, list[Action]]], line: Line) -> list[Action]:
+    """Make one batch of the answers in one. It stays as it came if none was changed."""
+    notes: list[Action] = []
+    written: list[bytes] = []
+    for _, actions in routed:
+        for action in at_once(actions):
+            match action:
+                case ToClient():
+                    written.append(bytes(action.data))
+                case ToUpstream() | Note() | Decided() | Greeted():
+                    notes.append(action)
+                case _:
+                    assert_never(action)
+    if written == [raw for raw, _ in routed]:
+        return [*notes, ToClient(line)]
+    return [*notes, ToClient(b"[" + b",".join(written) + b"]")]
 
 
 def _as_it_came(action: Action, strict: Line | None, line: Line) -> Action:
@@ -448,11 +496,11 @@ def _as_it_came(action: Action, strict: Line | None, line: Line) -> Action:
     match action:
         case ToUpstream() | ToClient():
             return action._replace(data=line) if action.data is strict else action
-        case Work(run, size):
-            return Work(lambda: [_as_it_came(done, strict, line) for done in run()], size)
+        case Work(run, _, _):
+            return action._replace(run=lambda: [_as_it_came(done, strict, line) for done in run()])
         case Wait(_, then, _):
             return action._replace(then=lambda: [_as_it_came(done, strict, line) for done in then()])
-        case Note() | Greeted():
+        case Note() | Decided() | Greeted():
             return action
         case _:
             assert_never(action)

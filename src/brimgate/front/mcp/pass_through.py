@@ -12,7 +12,7 @@ from brimgate.front.mcp.request import HttpExchange
 from brimgate.front.mcp.router import check_content_type, not_allowed
 from brimgate.front.mcp.sessions import SESSION_ID
 from brimgate.http.asgi import Header
-from brimgate.relay.actions import Action, Greeted, Note, ToClient, ToUpstream, Wait, Work
+from brimgate.relay.actions import Action, Decided, Greeted, Note, ToClient, Told, ToUpstream, Wait, Work
 from brimgate.relay.catalog import Catalog
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
@@ -41,17 +41,17 @@ class Through:
         self,
         caller: CalledServer,
         new_session: Callable[[Catalog, str], Session],
-        note: Callable[[Note], None],
+        tell: Callable[[Told], None],
         *,
         forwarded: Sequence[str],
         max_bytes: int,
     ) -> None:
         """Create the handler. `forwarded` are client headers, besides those of MCP, that the server may see."""
-        self._caller, self._new_session, self._note = caller, new_session, note
+        self._caller, self._new_session, self._tell = caller, new_session, tell
         self._forwarded = _FORWARDED | {name.lower().encode() for name in forwarded}
         shows_login = b"authorization" in self._forwarded
         shown = _ANSWERED | {b"www-authenticate"} if shows_login else _ANSWERED
-        self._passing = Passing(note, shown, max_bytes=max_bytes)
+        self._passing = Passing(tell, shown, max_bytes=max_bytes)
         self._sessions: OrderedDict[tuple[str, bytes], Session] = OrderedDict()
         self._unproven: set[tuple[str, bytes]] = set()
         """Sessions that were not opened through us; only the server knows whether they exist."""
@@ -106,13 +106,13 @@ class Through:
             match action:
                 case ToUpstream():
                     onward = bytes(action.data)
-                case ToClient() | Note() | Greeted() | Work() | Wait():
+                case ToClient() | Note() | Decided() | Greeted() | Work() | Wait():
                     given.append(action)
                 case _:
                     assert_never(action)
         if given and isinstance(message, Message):
             await self._check_own(exchange, message)
-        mine = await client_messages(given, self._note)
+        mine = await client_messages(given, self._tell)
         if onward is None:
             await (exchange.answer_json(mine[0]) if mine else exchange.answer(202))
             return
@@ -128,7 +128,8 @@ class Through:
             finally:
                 answer.abort()  # if the client has gone in the middle of it; does nothing after the end
         except UpstreamError as error:
-            session.fail(body, error)  # which the session is to forget; the answer is ours
+            # The session is to forget it; the answer is ours.
+            await client_messages(session.fail(body, error), self._tell)
             raise upstream_down(error, key, is_greeting=is_greeting) from None
         finally:
             self.pending -= counts

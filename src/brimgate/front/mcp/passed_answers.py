@@ -5,12 +5,19 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, Protocol, assert_never
 
-from brimgate.errors import AnswerTooLarge, ClientError, UpstreamError, UpstreamGarbled, UpstreamLost
+from brimgate.errors import (
+    AnswerTooLarge,
+    ClientError,
+    UpstreamError,
+    UpstreamGarbled,
+    UpstreamLost,
+    UpstreamRefused,
+)
 from brimgate.front.mcp.request import HttpExchange
 from brimgate.hold.runtime import run_work
 from brimgate.http.asgi import Header
 from brimgate.http.sse import EventBuffer, read_event, with_data, write_event
-from brimgate.relay.actions import Action, Greeted, Note, ToClient, ToUpstream, Wait, Work
+from brimgate.relay.actions import Action, Decided, Greeted, Note, ToClient, Told, ToUpstream, Wait, Work
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
 from brimgate.relay.protocol.versions import is_modern_header
@@ -32,9 +39,9 @@ class UpstreamAnswer(Protocol):
 
 
 class Passing:
-    def __init__(self, note: Callable[[Note], None], shown: frozenset[bytes], *, max_bytes: int) -> None:
+    def __init__(self, tell: Callable[[Told], None], shown: frozenset[bytes], *, max_bytes: int) -> None:
         """Create it. `shown` are headers of the server that a client may see."""
-        self._note, self._shown, self._max_bytes = note, shown, max_bytes
+        self._tell, self._shown, self._max_bytes = tell, shown, max_bytes
 
     async def pass_on(
         self, exchange: HttpExchange, answer: UpstreamAnswer, session: Session, key: bytes, mine: list[bytes]
@@ -50,7 +57,9 @@ class Passing:
         if kind == b"text/event-stream":
             await self._pass_events(exchange, answer, session, key, mine, headers)
         elif kind != b"application/json" and answer.status >= 400:
-            await exchange.answer(answer.status, await _beginning(answer), headers)
+            page = await _beginning(answer)
+            await self._failed(session, key, _refused(answer.status))
+            await exchange.answer(answer.status, page, headers)
         elif kind != b"application/json" and mine:
             await answer.read(self._max_bytes)
             await exchange.answer_json(_joined(mine))
@@ -61,7 +70,10 @@ class Passing:
             if whole is None and key and answer.status < 400:
                 what = f"answered {answer.status} with something that is no message: is its address right?"
                 raise UpstreamGarbled(f"the upstream {what}")
-            whole = body[:_MAX_PAGE_BYTES] if whole is None else whole
+            if whole is None:
+                whole = body[:_MAX_PAGE_BYTES]
+            if answer.status >= 400 and session.is_waiting_for(key):
+                await self._failed(session, key, _refused(answer.status))
             if mine and not whole.strip():
                 await exchange.answer_json(_joined(mine))
             else:
@@ -94,7 +106,9 @@ class Passing:
                 out: list[bytes] = []
                 for raw in buffer.feed(chunk):
                     if isinstance(raw, TooLong):
-                        await self._break_off(exchange, answer, b"".join(out), key, self._too_large())
+                        await self._break_off(
+                            exchange, answer, session, b"".join(out), key, self._too_large()
+                        )
                         return
                     written, has_id = await self._event(raw, session)
                     can_resume = can_resume or (has_id and may_resume)
@@ -105,7 +119,7 @@ class Passing:
             if can_resume or not key:
                 answer.abort()
                 return  # which cuts the connection: the client resumes, as it would without us
-            await self._break_off(exchange, answer, b"", key, error)
+            await self._break_off(exchange, answer, session, b"", key, error)
             return
         if rest := buffer.rest():
             # Incomplete, but some clients read it all the same.
@@ -116,7 +130,7 @@ class Passing:
         if key and not can_resume and session.is_waiting_for(key):
             # Without the rest: our message would become the end of half an event.
             ended_early = UpstreamLost("the upstream ended its answer without the result")
-            await self._break_off(exchange, answer, b"", key, ended_early)
+            await self._break_off(exchange, answer, session, b"", key, ended_early)
             return
         if rest:
             await exchange.write(rest)
@@ -131,16 +145,23 @@ class Passing:
         self,
         exchange: HttpExchange,
         answer: UpstreamAnswer,
+        session: Session,
         before: bytes,
         key: bytes,
         failure: UpstreamError,
     ) -> None:
         answer.abort()
         fields = {"kind": failure.kind, "reason": str(failure)[:200]}
-        self._note(Note("answer_broken_off", fields, "error"))
-        told = write_event(rpc.failure(key, rpc.UPSTREAM_GONE, str(failure))) if key else b""
-        await exchange.write(before + told)
+        self._tell(Note("answer_broken_off", fields, "error"))
+        told = await self._failed(session, key, failure)
+        await exchange.write(before + b"".join(write_event(line) for line in told))
         await exchange.end()
+
+    async def _failed(self, session: Session, key: bytes, failure: UpstreamError) -> list[bytes]:
+        """Let the session forget a call that gets no answer, and return the error for it."""
+        if not key:
+            return []
+        return await client_messages(session.fail_requests(b"", [key], failure), self._tell)
 
     async def _event(self, raw: bytes, session: Session) -> tuple[bytes, bool]:
         # An event with a million lines takes seconds.
@@ -158,25 +179,26 @@ class Passing:
     async def _rewritten(self, text: bytes, session: Session) -> bytes | None:
         """Return the same object if nothing must change; None for large data that is not a message."""
         bare = text.removeprefix(BOM_UTF8)
-        lines = await client_messages(session.from_upstream(bare), self._note)
+        lines = await client_messages(session.from_upstream(bare), self._tell)
         if lines and lines[0] is not bare:
             return lines[0]
         return text if len(text) <= _MAX_PAGE_BYTES or (lines and _is_message(bare)) else None
 
 
-async def client_messages(actions: list[Action], note: Callable[[Note], None]) -> list[bytes]:
+async def client_messages(actions: list[Action], tell: Callable[[Told], None]) -> list[bytes]:
     """Do all work, wait where that is asked for, and return the messages for the client. Notes go to the log."""
     lines: list[bytes] = []
     for action in actions:
         match action:
             case ToClient():
                 lines.append(action.data if isinstance(action.data, bytes) else bytes(action.data))
-            case Note():
-                note(action)
+            case Note() | Decided():
+                tell(action)
             case Work():
-                lines += await client_messages(await run_work(action.run, action.size), note)
+                done = await run_work(action.run, action.size, blocks=action.blocks)
+                lines += await client_messages(done, tell)
             case Wait():
-                lines += await client_messages(await _fetched(action), note)
+                lines += await client_messages(await _fetched(action), tell)
             case ToUpstream() | Greeted():
                 pass  # they are about a handshake that is replayed: nobody does that here
             case _:
@@ -190,7 +212,7 @@ async def _fetched(wait: Wait) -> list[Action]:
         await wait.until()
         return wait.then()
     except (UpstreamError, ClientError) as error:
-        return wait.failed(str(error))
+        return wait.failed(error)
 
 
 def _joined(answers: list[bytes]) -> bytes:
@@ -209,6 +231,10 @@ def _is_message(text: bytes) -> bool:
         and (one.method or one.result is not rpc.NOTHING or bytes(one.error)[:1] == b"{")
         for one in messages
     )
+
+
+def _refused(status: int) -> UpstreamRefused:
+    return UpstreamRefused(f"the upstream answered {status} with something that is no message", status)
 
 
 async def _beginning(answer: UpstreamAnswer) -> bytes:

@@ -272,5 +272,29 @@ def is_modern(params: msgspec.Raw) -> bool:
         return False
 
 
+def client_name(params: msgspec.Raw) -> str:
+    """Return the name and version that a client gives in its handshake, or in every request since 2026-07-28."""
+    try:
+        read = msgspec.json.decode(bytes(params), type=_Introduction)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ""
+    who = read.clientInfo or read.meta.client
+    return f"{who.name} {who.version}".strip()[:100] if who else ""
+
+
+class _Client(msgspec.Struct):
+    name: str = ""
+    version: str = ""
+
+
+class _ModernMeta(msgspec.Struct):
+    client: _Client | None = msgspec.field(name="io.modelcontextprotocol/clientInfo", default=None)
+
+
+class _Introduction(msgspec.Struct):
+    clientInfo: _Client | None = None  # noqa: N815  # as on the wire
+    meta: _ModernMeta = msgspec.field(name="_meta", default_factory=_ModernMeta)
+
+
 class _Params(msgspec.Struct):
     meta: dict[str, msgspec.Raw] = msgspec.field(name="_meta", default_factory=lambda: {})
