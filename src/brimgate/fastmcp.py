@@ -12,11 +12,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from fnmatch import fnmatchcase
 from functools import partial, reduce
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from brimgate.config.declarations import Config, Override
 from brimgate.config.rule_reader import make_rules, overridden
 from brimgate.engine.cursor import Binding
+from brimgate.engine.decision import Decision, Outcome, Report, Sizes
 from brimgate.engine.policy import Policy, Rules, ToolRule
 from brimgate.errors import ClientError
 from brimgate.hold.protection import Protection, process_ring
@@ -26,6 +27,11 @@ from brimgate.hold.stores.memory import MemoryStore
 from brimgate.relay import results, rewrite
 from brimgate.relay.protocol.message import encode
 from brimgate.relay.read_tool import definition, read_on
+from brimgate.relay.reduction import has_cursor, reports_failure, sizes_in
+from brimgate.watch.log import log_decisions
+
+if TYPE_CHECKING:
+    from brimgate.engine.replies.reply import Reply
 
 try:
     import mcp_types as mt
@@ -45,7 +51,7 @@ except ImportError as error:
     needed = "brimgate.fastmcp needs FastMCP 4.1 or newer: pip install '.[fastmcp]' in a checkout of Brimgate"
     raise ImportError(needed) from error
 
-__all__ = ["BrimgateMiddleware", "Config", "Override", "Policy", "Rules"]
+__all__ = ["BrimgateMiddleware", "Config", "Decision", "Override", "Policy", "Rules"]
 
 _UPSTREAM: Final = "fastmcp"
 """What cursors are bound to: the name of a server may be random in every process."""
@@ -65,12 +71,17 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
         tools: Mapping[str, Override] | None = None,
         store: SnapshotStore | None = None,
         clock: Callable[[], float] = time.time,
+        report: Report | None = None,
     ) -> None:
-        """Create the middleware. `tools` has overrides by tool name; `*` stands for anything, the last match wins."""
+        """Create the middleware. `tools` has overrides by tool name; `*` stands for anything, the last match wins.
+
+        `report` gets the decision about every answer; without it they are logged.
+        """
         self.rules: Final = _make_rules(rules, dict(tools or {}))
         ttl = self.rules.ttl_seconds
         self._protection = Protection(Policy(), process_ring(), store or MemoryStore(), ttl)
         self._clock = clock
+        self._report = report or log_decisions(_log)
         self._readers = CapacityLimiter(1)  # a held answer has an index that grows as it is read
         super().__init__([_ReadTool.calling(self._read, self.rules.read_tool)])
 
@@ -109,29 +120,35 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
         rule = self.rules.of(name)
         if name == self.rules.read_tool or _decider() is not None:
             return await call_next(context)
+        account = self._account(context, name, rule)
         if rule.hidden:
+            account.fail("refused", f"Unknown tool: {name!r}")
             raise NotFoundError(f"Unknown tool: {name!r}")
         arguments = b"" if rule.rollout >= 100 else to_json(context.message.arguments, fallback=str)
-        if not rule.protects(name, arguments):
-            return await self._decide(context, call_next)
+        is_protected = rule.protects(name, arguments)
         try:
             result = await self._decide(context, call_next)
         except (FastMCPError, NotFoundError, DisabledError) as error:
             # FastMCP sends these as a result with their text.
             text = mt.TextContent(type="text", text=str(error))
-            bounded = await self._bounded(mt.CallToolResult(content=[text], is_error=True), name, rule)
+            sent = mt.CallToolResult(content=[text], is_error=True)
+            bounded = await self._bounded(sent, account) if is_protected else account.pass_on(_wire(sent))
             if bounded is None:
                 raise
             return _as_tool_result(bounded)
         except MCPError as error:
-            await self._raise_bounded(error, name, rule)
+            await self._raise_bounded(error, account, is_protected=is_protected)
             raise
         if not isinstance(result, ToolResult) or isinstance(result, InputRequiredToolResult):
+            account.pass_on(b"")
             return result  # a started task, or a question to the client
         sent = result.to_mcp_result()
         if not isinstance(sent, mt.CallToolResult):
             sent = mt.CallToolResult(content=result.content, structured_content=result.structured_content)
-        bounded = await self._bounded(sent, name, rule, context.fastmcp_context)
+        if not is_protected:
+            account.pass_on(_wire(sent))
+            return result
+        bounded = await self._bounded(sent, account, context.fastmcp_context)
         return result if bounded is None else _as_tool_result(bounded)
 
     async def on_read_resource(self, context: _Context, call_next: _Next) -> ResourceResult:
@@ -152,16 +169,21 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
         """Bound a resource, prompt or task: rules go by the method, and a failure is a JSON-RPC error."""
         method = context.method or ""
         rule = self.rules.of(method)
-        if _decider() is not None or not rule.enabled:
+        if _decider() is not None:
             return await call_next(context)
+        account = self._account(context, method, rule)
         try:
             result = await self._decide(context, call_next)
         except (FastMCPError, MCPError) as error:
-            await self._raise_bounded(error, method, rule)
+            await self._raise_bounded(error, account, is_protected=rule.enabled)
             raise
         if isinstance(result, InputRequiredResourceResult | InputRequiredPromptResult):
+            account.pass_on(b"")
             return result  # a question to the client
-        bounded = await self._bounded(sent(result), method, rule)
+        if not rule.enabled:
+            account.pass_on(_wire(sent(result)))
+            return result
+        bounded = await self._bounded(sent(result), account)
         return result if bounded is None else read(bounded)
 
     async def _decide(self, context: _Context, call_next: _Next) -> Any:
@@ -173,46 +195,125 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
 
     # The budget
 
+    def _account(self, context: _Context, tool: str, rule: ToolRule) -> "_Account":
+        return _Account(tool, rule, self._clock(), _client_of(context), self._report)
+
     async def _bounded(
-        self, sent: BaseModel, tool: str, rule: ToolRule, context: Context | None = None
+        self, sent: BaseModel, account: "_Account", context: Context | None = None
     ) -> bytes | None:
         """Return what is sent instead of an answer, or None if it goes out unchanged."""
-        raw, schema = _wire(sent), b""
+        raw, schema, rule = _wire(sent), b"", account.rule
+        account.note_answer()
         if context and rule.output_schema != "drop" and rule.may_be_large(raw):
-            promised = await context.fastmcp.get_tool(tool)
+            promised = await context.fastmcp.get_tool(account.tool)
             schema = encode(promised.output_schema) if promised and promised.output_schema else b""
         bound = partial(results.bound_result, raw, rule, schema=schema)
-        bounded = await self._through(raw, tool, rule, bound)
+        bounded = await self._through(raw, account, bound)
         if bounded is None and rule.annotates_all:
             return rewrite.annotated(raw, rewrite.untouched_record(raw, rule))
         return bounded
 
-    async def _raise_bounded(self, error: FastMCPError | MCPError, tool: str, rule: ToolRule) -> None:
+    async def _raise_bounded(
+        self, error: FastMCPError | MCPError, account: "_Account", *, is_protected: bool
+    ) -> None:
         raw = _wire(to_mcp_error(error).error)
-        bounded = await self._through(raw, tool, rule, partial(results.bound_error, raw, rule))
+        account.note_answer(is_error=True)
+        if not is_protected:
+            account.pass_on(raw)
+            return
+        bounded = await self._through(raw, account, partial(results.bound_error, raw, account.rule))
         if bounded is not None:
             raise MCPError.from_error_data(mt.ErrorData.model_validate_json(bounded)) from error
 
     async def _through(
-        self, raw: bytes, tool: str, rule: ToolRule, bound: Callable[[rewrite.Hold], rewrite.Bounded | None]
+        self, raw: bytes, account: "_Account", bound: Callable[[rewrite.Hold], rewrite.Bounded | None]
     ) -> bytes | None:
+        rule = account.rule
         if not rule.reads_everything and not rule.may_be_large(raw):
-            return None
-        binding = Binding(_principal(), _UPSTREAM, tool)
+            return account.pass_on(raw)
+        binding = Binding(_principal(), _UPSTREAM, account.tool)
         hold = self._protection.holding(binding, self._clock())
-        bounded = await to_thread.run_sync(bound, hold) if len(raw) > THREAD_BYTES else bound(hold)
-        if bounded is not None:
-            _log.info("reduced an answer of %s from %d to %d bytes", tool, len(raw), len(bounded.raw))
-        return bounded and bounded.raw
+        elsewhere = len(raw) > THREAD_BYTES or self._protection.store.blocks
+        bounded = await to_thread.run_sync(bound, hold) if elsewhere else bound(hold)
+        return account.pass_on(raw) if bounded is None else account.reduce(raw, bounded)
 
     async def _read(self, arguments: dict[str, Any]) -> ToolResult:
         who = {"principal": _principal(), "upstream": _UPSTREAM}
         read = partial(read_on, arguments, self.rules, self._protection, **who, now=self._clock())
+        name = self.rules.read_tool
+        account = _Account(name, self.rules.of(name), self._clock(), "", self._report)
+        account.note_answer()
         try:
             reading = await to_thread.run_sync(read, limiter=self._readers)
         except ClientError as error:
-            return ToolResult(content=f"{self.rules.read_tool}: {error}", is_error=True)
-        return _as_tool_result(rewrite.as_tool_result(reading.reply, picture=reading.picture))
+            account.fail("refused", str(error))
+            return ToolResult(content=f"{name}: {error}", is_error=True)
+        sent = rewrite.as_tool_result(reading.reply, picture=reading.picture)
+        account.tool = reading.tool
+        account.read(reading.reply, sent)
+        return _as_tool_result(sent)
+
+
+class _Account:
+    """Keeps account of one request, and reports its decision."""
+
+    def __init__(self, tool: str, rule: ToolRule, now: float, client: str, report: Report) -> None:
+        self.tool, self.rule = tool, rule
+        self._now, self._client, self._report = now, client, report
+        self._began = time.perf_counter()
+        self._came_at = 0.0
+        self._is_error = False
+
+    def note_answer(self, *, is_error: bool = False) -> None:
+        """Note that the server has answered: the rest is ours."""
+        self._came_at, self._is_error = time.perf_counter(), is_error
+
+    def pass_on(self, raw: bytes) -> None:
+        """Report an answer that goes out as it came."""
+        outcome: Outcome = "error" if self._is_error or reports_failure(raw) else "passed"
+        sizes = partial(results.sizes_of_answer, raw, self.rule.policy)
+        self._tell(outcome, len(raw), len(raw), sizes if raw else Sizes(0, 0))
+
+    def reduce(self, raw: bytes, bounded: rewrite.Bounded) -> bytes:
+        reply = bounded.reply
+        outcome: Outcome = "error" if self._is_error or reports_failure(bounded.raw) else reply.outcome
+        self._tell(outcome, len(raw), len(bounded.raw), sizes_in(reply), issued_cursor=has_cursor(reply))
+        return bounded.raw
+
+    def read(self, reply: "Reply", sent: bytes) -> None:
+        came: int = reply.record["total"].get("bytes", 0)
+        self._tell(
+            "read", came, len(sent), sizes_in(reply), issued_cursor=has_cursor(reply), followed_cursor=True
+        )
+
+    def fail(self, outcome: Outcome, reason: str) -> None:
+        tokens = self.rule.policy.estimator.table(reason)
+        self._tell(outcome, 0, len(reason.encode()), Sizes(0, tokens), reason=reason)
+
+    def _tell(
+        self, outcome: Outcome, came: int, sent: int, sizes: Sizes | Callable[[], Sizes], **more: Any
+    ) -> None:
+        over = time.perf_counter()
+        came_at = self._came_at or over
+        decision = Decision(
+            self._now, _principal(), _UPSTREAM, self.tool, outcome, came, sent, sizes, self._client,
+            self.rule.policy.estimator.family, engine_seconds=over - came_at,
+            upstream_seconds=came_at - self._began, **more,
+        )  # fmt: skip
+        try:
+            self._report(decision)
+        except Exception:  # noqa: BLE001  # NFR-4: telemetry never fails a request
+            _log.warning("a report of a decision failed", exc_info=True)
+
+
+def _client_of(context: _Context) -> str:
+    """Return the name and version of the client, if it has introduced itself."""
+    inner = context.fastmcp_context
+    try:
+        params = inner.session.client_params if inner is not None else None
+    except RuntimeError:
+        return ""
+    return f"{params.client_info.name} {params.client_info.version}"[:100] if params else ""
 
 
 class _ReadTool(Tool):

@@ -1,5 +1,6 @@
 """The same protection in front of a REST API: `app.add_middleware(BrimgateMiddleware)` for any ASGI application."""
 
+import logging
 import time
 from collections.abc import Callable, Mapping
 
@@ -9,11 +10,12 @@ from brimgate.engine.decision import Decision
 from brimgate.engine.policy import Policy, ToolRule
 from brimgate.engine.replies.rest_frame import ParameterNames
 from brimgate.front.rest.headers import credentials_digest
-from brimgate.front.rest.middleware import MAX_BYTES, ProtectedApp, Resolve, log_decision
+from brimgate.front.rest.middleware import MAX_BYTES, ProtectedApp, Resolve
 from brimgate.hold.protection import DEFAULT_TTL_SECONDS, Protection, process_ring
 from brimgate.hold.stores.contract import SnapshotStore
 from brimgate.hold.stores.memory import MemoryStore
 from brimgate.http.asgi import App, Scope
+from brimgate.watch.log import log_decisions
 
 __all__ = [
     "BrimgateMiddleware",
@@ -44,7 +46,7 @@ class RestMiddleware(ProtectedApp):
         clock: Callable[[], float] = time.time,
         names: ParameterNames | None = None,
         max_bytes: int = MAX_BYTES,
-        report: Callable[[Decision], None] = log_decision,
+        report: Callable[[Decision], None] | None = None,
     ) -> None:
         """Create the middleware.
 
@@ -63,7 +65,7 @@ class RestMiddleware(ProtectedApp):
             principal=principal,
             clock=clock,
             max_bytes=max_bytes,
-            report=report,
+            report=report or log_decisions(logging.getLogger("brimgate.rest")),
         )
 
 

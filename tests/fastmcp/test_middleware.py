@@ -27,7 +27,6 @@ from fastmcp.tools.base import ToolResult
 from fastmcp.utilities.tests import asgi_server
 from mcp import ClientSession, MCPError, StdioServerParameters, stdio_client
 
-from brimgate.engine.document import Document
 from brimgate.engine.tokens.estimator import Estimator
 from brimgate.fastmcp import BrimgateMiddleware, Config, Override, Policy, Rules
 from brimgate.hold.stores.file import FileStore
@@ -181,12 +180,10 @@ class PatientStore(MemoryStore):
         super().__init__()
         self.asked, self.served = threading.Event(), threading.Event()
 
-    def put(
-        self, principal: str, snapshot: bytes, source: Document, expires_minute: int, now_minute: int
-    ) -> bool:
+    def put(self, principal: str, snapshot: bytes, data: bytes, expires_minute: int, now_minute: int) -> bool:
         self.asked.set()
         assert self.served.wait(10), "nobody else was served meanwhile"
-        return super().put(principal, snapshot, source, expires_minute, now_minute)
+        return super().put(principal, snapshot, data, expires_minute, now_minute)
 
 
 def test_others_are_served_while_a_very_large_result_is_worked_on() -> None:

@@ -90,7 +90,7 @@ def test_a_failure_answers_the_requests_it_names_and_no_others() -> None:
     line = asked(conversation, b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}')
     asked(conversation, b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"y"}}')
     failure = UpstreamRefused("the upstream x answered 500", 500)
-    action, decided = conversation.session.fail_requests(line, [b"1"], failure)
+    decided, action = conversation.session.fail_requests(line, [b"1"], failure)
     assert isinstance(action, ToClient) and action.failure is failure
     assert isinstance(decided, Decided) and decided.decision.outcome == "error"
     assert (decided.decision.tool, decided.decision.reason) == ("x", str(failure))

@@ -94,7 +94,7 @@ class Talk:
         try:
             asyncio.run(_awaited(action))
         except (UpstreamError, ClientError) as error:
-            return action.failed(str(error))
+            return action.failed(error)
         return action.then()
 
 
@@ -296,6 +296,6 @@ def test_a_token_nobody_gave_is_nothing(token: object) -> None:
     talk.ask("list_things")
     result = {"content": [{"type": "text", "text": "hello"}], "_meta": {TICKET: token}}
     line = json.dumps({"jsonrpc": "2.0", "id": 1, "result": result}).encode()
-    answer, decided = talk.session.from_upstream(line)
+    decided, answer = talk.session.from_upstream(line)
     assert answer == ToClient(line)
     assert isinstance(decided, Decided) and decided.decision.outcome == "passed"

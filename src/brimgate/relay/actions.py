@@ -32,7 +32,7 @@ class Note(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """What became of an answer. Every answer comes with one."""
+    """What became of an answer. Every answer comes behind one, so that the log has it when the client has it."""
 
     decision: "Decision"
 

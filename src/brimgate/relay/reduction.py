@@ -74,7 +74,7 @@ class Reducer:
             outcome: Outcome = "error"
         else:
             raw = message.result
-            outcome = "error" if _is_error(raw) else "passed"
+            outcome = "error" if reports_failure(raw) else "passed"
         size = len(memoryview(raw)) if raw is not NOTHING else 0
         sizes = partial(_sizes_of, raw, call.rules.of(call.tool).policy)
         return self._decided(call, outcome, size, size, sizes)
@@ -82,10 +82,10 @@ class Reducer:
     def _reduced(
         self, call: PendingCall, bounded: "Bounded", came: int, began: float, *, is_error: bool = False
     ) -> Decided:
-        outcome: Outcome = "error" if is_error or _is_error(bounded.raw) else bounded.reply.outcome
+        outcome: Outcome = "error" if is_error or reports_failure(bounded.raw) else bounded.reply.outcome
         return self._decided(
-            call, outcome, came, len(bounded.raw), _sizes_in(bounded.reply),
-            engine_seconds=time.perf_counter() - began, issued_cursor=_has_cursor(bounded.reply),
+            call, outcome, came, len(bounded.raw), sizes_in(bounded.reply),
+            engine_seconds=time.perf_counter() - began, issued_cursor=has_cursor(bounded.reply),
         )  # fmt: skip
 
     def refusal(self, call: PendingCall, answer: bytes, reason: str, outcome: Outcome) -> Decided:
@@ -98,11 +98,11 @@ class Reducer:
     def result(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
         rule = self._rule(call, line)
         if not rule.reads_everything and not rule.may_be_large(line):
-            return [ToClient(line), self.passed(call, message)]
+            return [self.passed(call, message), ToClient(line)]
         if message.result is NOTHING:
             text = "the upstream's answer has neither a result nor an error"
             answer = rpc.failure(message.key, rpc.UPSTREAM_GONE, text)
-            return [ToClient(answer, UpstreamGarbled(text)), self.refusal(call, answer, text, "error")]
+            return [self.refusal(call, answer, text, "error"), ToClient(answer, UpstreamGarbled(text))]
         return [self._work(partial(self._result, message, call, line), len(line))]
 
     def _work(self, run: Callable[[], list[Action]], size: int) -> Work:
@@ -123,8 +123,8 @@ class Reducer:
         bounded = results.bound_result(raw, rule, hold, schema, modern=call.modern)
         if bounded is not None:
             answer = ToClient(rpc.answer(key, bounded.raw))
-            return [*notes, answer, self._reduced(call, bounded, len(raw), began)]
-        return [*notes, ToClient(_unchanged(rule, line, raw, key)), self.passed(call, message)]
+            return [*notes, self._reduced(call, bounded, len(raw), began), answer]
+        return [*notes, self.passed(call, message), ToClient(_unchanged(rule, line, raw, key))]
 
     def _rule(self, call: PendingCall, line: Line) -> ToolRule:
         """Return the rule. An answer already bounded by another Brimgate is bounded only where it exceeds our cap."""
@@ -134,7 +134,7 @@ class Reducer:
 
     def error(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
         if not call.rules.of(call.tool).may_be_large(line):
-            return [ToClient(line), *self._passed_error(message, call)]
+            return [*self._passed_error(message, call), ToClient(line)]
         return [self._work(partial(self._error, message, call, line), len(line))]
 
     def _passed_error(self, message: Message, call: PendingCall) -> list[Action]:
@@ -148,19 +148,19 @@ class Reducer:
         beside = memoryview(message.result) if message.result is not NOTHING else b""
         bounded = results.bound_error(raw, call.rules.of(call.tool), self._hold(call), beside)
         if bounded is None and (len(line) - len(raw) <= _ENVELOPE_BYTES or bytes(raw[:1]) != b"{"):
-            return [ToClient(line), *self._passed_error(message, call)]
+            return [*self._passed_error(message, call), ToClient(line)]
         # As beside a result: nothing there is meant for a client to read.
         error = raw if bounded is None else bounded.raw
         answer = ToClient(b"".join((b'{"jsonrpc":"2.0","id":', key or b"null", b',"error":', error, b"}")))
         if bounded is None:
-            return [answer, *self._passed_error(message, call)]
-        return [answer, self._reduced(call, bounded, len(raw), began, is_error=True)]
+            return [*self._passed_error(message, call), answer]
+        return [self._reduced(call, bounded, len(raw), began, is_error=True), answer]
 
     def task_note(self, message: Message, rules: Rules, line: Line) -> list[Action]:
         """Reduce the notification with the result of a finished task (2026-07-28 and its tasks extension)."""
         rule = rules.of(_TASKS)
         if not rule.enabled or not rule.may_be_large(line):
-            return [ToClient(line), *self._passed_task(message, rules)]
+            return [*self._passed_task(message, rules), ToClient(line)]
         return [self._work(partial(self._task_note, message, rules, line), len(line))]
 
     def _passed_task(self, message: Message, rules: Rules) -> list[Action]:
@@ -177,9 +177,9 @@ class Reducer:
         raw, call = memoryview(message.params), PendingCall(b"", _TASKS, rules, _TASKS)
         bounded = results.bound_result(raw, rules.of(_TASKS), self._hold(call))
         if bounded is None:
-            return [ToClient(line), *self._passed_task(message, rules)]
+            return [*self._passed_task(message, rules), ToClient(line)]
         data = b'{"jsonrpc":"2.0","method":"notifications/tasks","params":' + bounded.raw + b"}"
-        return [ToClient(data), self._reduced(call, bounded, len(raw), began)]
+        return [self._reduced(call, bounded, len(raw), began), ToClient(data)]
 
     def unreadable(self, call: PendingCall, line: Line, reason: str) -> list[Action]:
         """Send an unreadable answer to the caller who waits for it, as a text that can be read on if it is long."""
@@ -195,11 +195,11 @@ class Reducer:
             if reply is not None:
                 bounded = Bounded(as_tool_result(reply, {"isError": b"true"}), reply)
                 answer = ToClient(rpc.answer(call.id, bounded.raw))
-                return [note, answer, self._reduced(call, bounded, len(line), began)]
+                return [note, self._reduced(call, bounded, len(line), began), answer]
         text = f"the upstream's answer is not valid JSON ({reason[:200]})"
         answer = rpc.failure(call.id, rpc.UPSTREAM_GONE, text)
         told = [self.refusal(call, answer, text, "error")] if call.is_measured else []
-        return [note, ToClient(answer, UpstreamGarbled(text)), *told]
+        return [note, *told, ToClient(answer, UpstreamGarbled(text))]
 
     # Live lists
 
@@ -242,7 +242,7 @@ class Reducer:
             from brimgate.relay.rewrite import annotated, untouched_record
 
             result = annotated(result, untouched_record(result, rule))
-        return [ToClient(rpc.answer(message.key, result)), self.passed(call, carried)]
+        return [self.passed(call, carried), ToClient(rpc.answer(message.key, result))]
 
     def _first_of_list(self, message: Message, call: PendingCall, live_list: "LiveList") -> list[Action]:
         from brimgate.engine.cursor import Binding
@@ -260,7 +260,7 @@ class Reducer:
             return [*notes, *self._whole_list(message, call, live_list.data)]
         result = as_tool_result(reply, {"resultType": b'"complete"'} if call.modern else None)
         decided = self._reduced(call, Bounded(result, reply), len(live_list.data), began)
-        return [*notes, ToClient(rpc.answer(message.key, result)), decided]
+        return [*notes, decided, ToClient(rpc.answer(message.key, result))]
 
     async def _fill(self, arguments: msgspec.Raw, rules: Rules) -> None:
         """Fetch what a query will need. Errors in the query are reported later, when it is read."""
@@ -336,17 +336,17 @@ class Reducer:
         call.tool = reading.tool  # whose answer it is
         came: int = reply.record["total"].get("bytes", 0)
         decided = self._decided(
-            call, "read", came, len(result), _sizes_in(reply), engine_seconds=time.perf_counter() - began,
-            issued_cursor=_has_cursor(reply), followed_cursor=True,
+            call, "read", came, len(result), sizes_in(reply), engine_seconds=time.perf_counter() - began,
+            issued_cursor=has_cursor(reply), followed_cursor=True,
         )  # fmt: skip
-        return [*notes, ToClient(rpc.answer(message.key, result)), decided]
+        return [*notes, decided, ToClient(rpc.answer(message.key, result))]
 
     def _refuse(self, key: bytes, call: PendingCall, error: BrimgateError, prefix: str = "") -> list[Action]:
         """Answer a call with the reason why it cannot be answered."""
         result: dict[str, Any] = {"content": [{"type": "text", "text": f"{prefix}{error}"}], "isError": True}
         answer = rpc.encode(result | ({"resultType": "complete"} if call.modern else {}))
         outcome: Outcome = "refused" if isinstance(error, ClientError) else "error"
-        return [ToClient(rpc.answer(key, answer)), self.refusal(call, answer, str(error), outcome)]
+        return [self.refusal(call, answer, str(error), outcome), ToClient(rpc.answer(key, answer))]
 
 
 class _ReadArguments(msgspec.Struct):
@@ -387,7 +387,7 @@ class _WithError(msgspec.Struct):
 _with_error: Final = msgspec.json.Decoder(_WithError)
 
 
-def _is_error(raw: Any) -> bool:
+def reports_failure(raw: Any) -> bool:
     """Return whether a result reports a failure. Most have no such member, which is found out without decoding."""
     if _ERROR_MEMBER.search(raw) is None:
         return False
@@ -403,7 +403,8 @@ def _sizes_of(raw: Any, policy: "Policy") -> Sizes:
     return sizes_of_answer(bytes(raw), policy)
 
 
-def _sizes_in(reply: "Reply") -> Sizes:
+def sizes_in(reply: "Reply") -> Sizes:
+    """Return what a reply says of itself."""
     record = reply.record
     shown: int = record.get("shown", {}).get("items", 0)
     if record["kind"] == "complete":
@@ -411,5 +412,5 @@ def _sizes_in(reply: "Reply") -> Sizes:
     return Sizes(record["total"]["tokens"], record["estimatedTokens"], reply.item_count, shown)
 
 
-def _has_cursor(reply: "Reply") -> bool:
+def has_cursor(reply: "Reply") -> bool:
     return "nextCursor" in reply.record or "detailsAvailable" in reply.record

@@ -178,7 +178,7 @@ class Session:
         if rule.hidden:
             text = f"Unknown tool: {call.tool[:100]}"
             answer = rpc.failure(message.key, rpc.INVALID_PARAMS, text)
-            return [ToClient(answer), self._reducer.refusal(call, answer, text, "refused")]
+            return [self._reducer.refusal(call, answer, text, "refused"), ToClient(answer)]
         call.protected = rule.protects(call.tool, bytes(arguments))
         call.arguments = bytes(arguments) if rule.formats is not None else b""
         self._calls.add(call)
@@ -274,7 +274,7 @@ class Session:
             if (begun := self._reducer.begun_list(message, call)) is not None:
                 return begun
             if not call.protected:
-                return [ToClient(line), self._reducer.passed(call, message)]
+                return [self._reducer.passed(call, message), ToClient(line)]
             return self._reducer.result(message, call, line)
         if call.method == "tools/list":
             return self._listed(message, call, line)
@@ -289,7 +289,7 @@ class Session:
             own = self._catalog.own_list(call.rules, modern=call.modern)
             return [ToClient(rpc.answer(message.key, own))]
         if not call.protected:
-            return [ToClient(line), *([self._reducer.passed(call, message)] if call.is_measured else [])]
+            return [*([self._reducer.passed(call, message)] if call.is_measured else []), ToClient(line)]
         return self._reducer.error(message, call, line)
 
     def _unknown_answer(self, message: Message, line: Line) -> list[Action]:
@@ -470,7 +470,7 @@ def _answers_of_ours(
     answers = [answer for answer, _ in given_up]
     data = b"[" + b",".join(answers) + b"]" if is_batch else answers[0]
     failure = reason if isinstance(reason, UpstreamError) else None
-    return [ToClient(data, failure), *(decided for _, decided in given_up if decided is not None)]
+    return [*(decided for _, decided in given_up if decided is not None), ToClient(data, failure)]
 
 
 def _merged(routed: list[tuple[bytes, list[Action]]], line: Line) -> list[Action]:

@@ -15,7 +15,9 @@ from brimgate.errors import OperatorError
 from brimgate.platform import append_private, make_private_dir
 
 if TYPE_CHECKING:
-    from brimgate.engine.decision import Decision
+    from logging import Logger
+
+    from brimgate.engine.decision import Decision, Report
 
 LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 LogFormat = Literal["text", "json"]
@@ -84,6 +86,18 @@ class Log:
             return any(event & select.POLLOUT for _, event in poll.poll(0))
         except OSError:
             return False
+
+
+def log_decisions(logger: "Logger") -> "Report":
+    """Return what logs decisions as the log of an application does, for those who use us inside of theirs."""
+
+    def report(decision: "Decision") -> None:
+        level = LEVELS["debug" if decision.outcome == "passed" else "info"]
+        if logger.isEnabledFor(level):
+            told = " ".join(f"{name}={value!r}" for name, value in decision.fields().items())
+            logger.log(level, "decision %s", told)
+
+    return report
 
 
 def _readable(value: Any) -> str:

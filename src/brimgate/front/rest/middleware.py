@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlencode
 
 from brimgate.engine.cursor import Binding
-from brimgate.engine.decision import Decision, Outcome, Report
+from brimgate.engine.decision import Outcome, Report
 from brimgate.engine.policy import ToolRule, template_for
 from brimgate.engine.replies.rest_frame import ParameterNames, RefusedQuery
 from brimgate.errors import BrimgateError, ClientError
@@ -58,20 +58,6 @@ _T = TypeVar("_T")
 Resolve = Callable[[str], ToolRule]
 
 
-def log_decision(decision: Decision) -> None:
-    level = logging.DEBUG if decision.outcome == "passed" else logging.INFO
-    if _log.isEnabledFor(level):
-        told = " ".join(f"{name}={value!r}" for name, value in decision.fields().items())
-        _log.log(level, "decision %s", told)
-
-
-def tell(report: Report, decision: Decision) -> None:
-    try:
-        report(decision)
-    except Exception:  # noqa: BLE001  # NFR-4: telemetry never fails a request
-        _log.warning("a report of a decision failed", exc_info=True)
-
-
 class ProtectedApp:
     """An ASGI application whose answers stay within their budget.
 
@@ -89,7 +75,7 @@ class ProtectedApp:
         principal: Callable[[Scope], str] = credentials_digest,
         clock: Callable[[], float] = time.time,
         max_bytes: int = MAX_BYTES,
-        report: Report = log_decision,
+        report: Report,
         upstream: str = _UPSTREAM,
     ) -> None:
         self.app = app
@@ -108,16 +94,22 @@ class ProtectedApp:
         if scope["type"] != "http" or scope.get(_DECIDED):
             await self.app(scope, receive, send)
             return
-        rule, account = self.rules(scope["path"]), Account(scope, send, self._clock())
-        principal = self._principal(scope)
+        rule, principal = self.rules(scope["path"]), self._principal(scope)
+
+        def tell() -> None:
+            decision = account.decision(principal, self._upstream, rule.policy.estimator.family)
+            try:
+                self._report(decision)
+            except Exception:  # noqa: BLE001  # NFR-4: telemetry never fails a request
+                _log.warning("a report of a decision failed", exc_info=True)
+
+        account = Account(scope, send, self._clock(), tell)
         try:
             await self._answer(scope, receive, account, rule, principal)
         except Exception as error:
             account.outcome, account.reason = "error", repr(error)
-            tell(self._report, account.decision(principal, self._upstream, rule.policy.estimator.family))
+            account.close()
             raise
-        if account.status:
-            tell(self._report, account.decision(principal, self._upstream, rule.policy.estimator.family))
 
     async def _answer(
         self, scope: Scope, receive: Receive, account: Account, rule: ToolRule, principal: str

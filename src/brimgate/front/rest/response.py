@@ -66,8 +66,9 @@ def _upstream_failure(error: UpstreamError) -> Failure:
 class Account:
     """Keeps account of one request: what came, what is sent, how long both took. Makes its decision at the end."""
 
-    def __init__(self, scope: Scope, send: Send, now: float) -> None:
-        self._send, self._now = send, now
+    def __init__(self, scope: Scope, send: Send, now: float, on_close: Callable[[], None]) -> None:
+        self._send, self._now, self._on_close = send, now, on_close
+        self._is_closed = False
         self._path: str = scope["path"]
         self._client = (header(scope.get("headers", ()), b"user-agent") or b"").decode("latin-1")[:100]
         self._began = time.perf_counter()
@@ -90,7 +91,15 @@ class Account:
             self._is_text = media_of(header(message.get("headers", ()), b"content-type")).is_protectable
         elif message["type"] == "http.response.body":
             self._sent_bytes += len(message.get("body", b""))
+            if not message.get("more_body", False):
+                self.close()  # before the end is sent, so that the log has it when the client has it
         await self._send(message)
+
+    def close(self) -> None:
+        """Report the decision, once."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._on_close()
 
     def note_answer(self) -> None:
         """Note that the application has answered: the rest is ours."""
