@@ -19,6 +19,7 @@ from brimgate.config.rule_reader import make_rules, overridden
 from brimgate.engine.cursor import Binding
 from brimgate.engine.policy import Policy, Rules, ToolRule
 from brimgate.errors import ClientError
+from brimgate.guard.principal import LOCAL, Principal, principal_of_token
 from brimgate.hold.protection import Protection, process_ring
 from brimgate.hold.runtime import THREAD_BYTES
 from brimgate.hold.stores.contract import SnapshotStore
@@ -198,7 +199,7 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
     ) -> bytes | None:
         if not rule.reads_everything and not rule.may_be_large(raw):
             return None
-        binding = Binding(_principal(), _UPSTREAM, tool)
+        binding = Binding(_principal().id, _UPSTREAM, tool)
         hold = self._protection.holding(binding, self._clock())
         bounded = await to_thread.run_sync(bound, hold) if len(raw) > THREAD_BYTES else bound(hold)
         if bounded is not None:
@@ -206,7 +207,7 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
         return bounded and bounded.raw
 
     async def _read(self, arguments: dict[str, Any]) -> ToolResult:
-        who = {"principal": _principal(), "upstream": _UPSTREAM}
+        who = {"principal": _principal().id, "upstream": _UPSTREAM}
         read = partial(read_on, arguments, self.rules, self._protection, **who, now=self._clock())
         try:
             reading = await to_thread.run_sync(read, limiter=self._readers)
@@ -255,13 +256,13 @@ def _make_rules(given: Policy | Config | Rules | None, tools: Mapping[str, Overr
     return Rules(resolve, read_tool=policy.read_tool)
 
 
-def _principal() -> str:
-    """Return who may read on: client, issuer and subject of the token, or "local" for a server without one."""
+def _principal() -> Principal:
+    """Return who may read on: client, issuer and subject of the token, or LOCAL for a server without one."""
     token = get_access_token()
     if token is None:
-        return "local"
+        return LOCAL
     subject = token.subject or token.claims.get("sub")
-    return encode([token.client_id, token.claims.get("iss"), subject]).decode()
+    return principal_of_token(token.client_id, token.claims.get("iss"), subject)
 
 
 # To the wire and back

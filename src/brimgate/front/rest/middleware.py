@@ -15,7 +15,6 @@ from brimgate.errors import BrimgateError
 from brimgate.front.rest.headers import (
     as_utf8,
     budget_headers,
-    credentials_digest,
     for_the_application,
     header,
     looks_binary,
@@ -38,6 +37,7 @@ from brimgate.front.rest.response import (
     failure_of,
     send_failure,
 )
+from brimgate.guard.principal import Principal, principal_of_scope
 from brimgate.hold.live_lists import EVERYTHING, LiveList
 from brimgate.hold.protection import Protection
 from brimgate.hold.runtime import run_work
@@ -106,7 +106,7 @@ class ProtectedApp:
         *,
         details: Mapping[str, str] | None = None,
         names: ParameterNames | None = None,
-        principal: Callable[[Scope], str] = credentials_digest,
+        principal: Callable[[Scope], str | Principal] = principal_of_scope,
         clock: Callable[[], float] = time.time,
         max_bytes: int = MAX_BYTES,
         report: Report = log_decision,
@@ -152,7 +152,8 @@ class ProtectedApp:
         if not query.has_cursor and not rule.protects(path, urlencode(query.others).encode()):
             return None
         asked = read_query(query, self._names, rule.policy.max_page_size)
-        binding = Binding(self._principal(scope), _UPSTREAM, path)
+        who = self._principal(scope)
+        binding = Binding(who if isinstance(who, str) else who.id, _UPSTREAM, path)
         return RestCall(
             self.protection, rule, self.rules, path, _endpoint(scope), scope["method"], asked, binding,
             self._clock(), self._names, template_for(path, self.details),
