@@ -10,6 +10,7 @@ from uvicorn.server import ServerState
 
 from brimgate.errors import OperatorError
 from brimgate.front.mcp.doorkeeper import ClientConnection, Doorkeeper
+from brimgate.front.mcp.request import Report
 
 if TYPE_CHECKING:
     import socket
@@ -19,10 +20,9 @@ _BACKLOG = 2_048
 
 
 class Listening:
-    def __init__(self, app: Callable[..., Any], *, max_connections: int) -> None:
-        # uvicorn warns about requests that we refuse ourselves; anyone can send any number of them.
-        logging.getLogger("uvicorn").addHandler(logging.NullHandler())
-        logging.getLogger("uvicorn").propagate = False
+    def __init__(self, app: Callable[..., Any], report: Report, *, max_connections: int) -> None:
+        # What it says below this of requests and connections, we say ourselves.
+        logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
         self._config = Config(
             app,
             http=ClientConnection,
@@ -38,7 +38,7 @@ class Listening:
         )
         self._config.load()
         self._state = ServerState()
-        self._doorkeeper = Doorkeeper(max_connections)
+        self._doorkeeper = Doorkeeper(max_connections, report)
         self._server: asyncio.Server | None = None
         self.port = 0
 

@@ -113,7 +113,7 @@ class HandshakeSessions:
         if self.is_draining:
             raise too_many("no more sessions can be opened: Brimgate is about to end", message.key)
         try:
-            session = HttpSession(exchange.principal, self._converse)
+            session = HttpSession(exchange.principal.id, self._converse)
         except HttpError as full:
             full.key = message.key
             raise
@@ -178,7 +178,7 @@ class HandshakeSessions:
         if not given:
             raise HttpError(400, "the header Mcp-Session-Id is missing: begin with initialize", key=key)
         session = self._sessions.get(given)
-        if session is None or session.principal != exchange.principal:
+        if session is None or session.principal != exchange.principal.id:
             raise no_session(key)
         return session
 
