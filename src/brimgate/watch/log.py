@@ -111,7 +111,8 @@ class Log:
 
 def _readable(value: Any) -> str:
     text = str(value)
-    is_one_word = text and " " not in text and "\t" not in text
+    # A value with a space or a quotation mark in it could pass for several.
+    is_one_word = text and " " not in text and "\t" not in text and '"' not in text
     return text if is_one_word else json.dumps(text, ensure_ascii=False)
 
 

@@ -169,7 +169,7 @@ class ClientConnection(HttpToolsProtocol):
         if self._unsent_bytes and self._unsent_bytes != before:
             self.deadline = now + self.timeout_keep_alive
             return
-        has_begun = self._silent_bytes or not self._is_in_head
+        has_begun = self.url or self._silent_bytes or not self._is_in_head
         if has_begun and not self.transport.is_closing():
             self._tell(408)
         self.drop()
