@@ -248,7 +248,7 @@ def shaking(serving: Serving, headers: Headers) -> Ask:
 
 
 def single(serving: Serving, headers: Headers) -> Ask:
-    named = {name.replace("-", "_"): value for name, value in headers.items()}
+    named: Any = {name.replace("-", "_"): value for name, value in headers.items()}
     return lambda params: modern(serving, "tools/call", params, **named).json["result"]
 
 
@@ -314,7 +314,7 @@ def test_a_cursor_of_rest_is_none_to_another(hostaway: Serving, who: str) -> Non
 def test_a_caller_is_the_same_over_mcp_and_over_rest(hostaway: Serving, headers: Headers) -> None:
     before = len(hostaway.requests())
     opened(hostaway, headers)
-    named = {name.replace("-", "_"): value for name, value in headers.items()}
+    named: Any = {name.replace("-", "_"): value for name, value in headers.items()}
     assert modern(hostaway, "tools/list", **named).status == 200
     assert hostaway.get("/api/v1/listings?limit=1", **headers).status == 200
     Listener(hostaway, headers)

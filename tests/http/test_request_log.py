@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.http.serving import DEMO, PATIENT, Answer, Serving, exchange, serve, wait_until
+from tests.http.serving import DEMO, PATIENT, Answer, Serving, exchange, next_event, serve, wait_until
 from tests.http.wire import Wire, ask, chunked, request, wire
 from tests.packs.test_discovery import ship
 
@@ -211,3 +211,17 @@ def test_requests_on_one_connection_have_one_line_each(serving: Serving) -> None
         assert [opened.answer().status for _ in range(5)] == [404] * 5
     serving.wait_for_line("path=/piped-4")
     assert [line["path"] for line in serving.requests()[before:]] == [f"/piped-{n}" for n in range(5)]
+
+
+def test_what_is_cut_at_the_end_is_told_and_is_no_error() -> None:
+    with serve("--set", "grace_seconds=0", command=PATIENT) as ending:
+        client = ending.client()
+        client.initialize()
+        assert client.listen().status == 200
+        older = ending.connect()
+        older.request("GET", "/sse", headers={"accept": "text/event-stream"})
+        next_event(ending.answer_of(older))
+        assert ending.stop() == 0
+        told = [line["path"] for line in ending.requests() if line["method"] == "GET"]
+        assert sorted(told) == ["/mcp", "/sse"]
+        assert not [line for line in ending.lines if "ERROR" in line]

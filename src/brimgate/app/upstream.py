@@ -227,7 +227,7 @@ class ServedUpstream:
         if not idle:
             return False
         oldest = self._shared.pop(min(idle, key=lambda key: self._shared[key].used_at))
-        await oldest.link.end(0.0)
+        await asyncio.shield(self.sessions.end_later(oldest.link.end(0.0)))
         return self._seats.take()
 
     async def _start_shared(self, principal: str, *, logs: bool) -> SharedServer | None:

@@ -59,7 +59,7 @@ class Log:
         if self.form == "json":
             self._send(self._line("upstream_stderr", {"upstream": source, "text": text}, "info"))
         else:
-            self._send(f"{self._time()} [{source}] {text.translate(_CONTROL)}")
+            self._send(f"{self._time()} [{source}] {_escaped(text)}")
 
     def _line(self, event: str, fields: dict[str, Any], level: str) -> str:
         if self.form == "json":
@@ -67,7 +67,7 @@ class Log:
                 {"time": self._time(), "level": level.upper(), "event": event} | fields, default=str
             )
         told = " ".join(f"{name}={_readable(value)}" for name, value in fields.items())
-        return f"{self._time()} brimgate: {level.upper()} {event} {told}".rstrip().translate(_CONTROL)
+        return _escaped(f"{self._time()} brimgate: {level.upper()} {event} {told}".rstrip())
 
     def _time(self) -> str:
         """Return the time: for programs in UTC, for people on their own clock, with its offset."""
@@ -107,6 +107,10 @@ class Log:
             return any(event & select.POLLOUT for _, event in poll.poll(0))
         except OSError:
             return False
+
+
+def _escaped(text: str) -> str:
+    return text if text.isprintable() else text.translate(_CONTROL)
 
 
 def _readable(value: Any) -> str:

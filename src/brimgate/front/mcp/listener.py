@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 
 _KEEP_ALIVE_SECONDS = 30
 _BACKLOG = 2_048
+_CUT = "ASGI callable returned without completing response"
 
 
 class Listening:
     def __init__(self, app: Callable[..., Any], report: Report, *, max_connections: int) -> None:
         # What it says below this of requests and connections, we say ourselves.
-        logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
+        logger = logging.getLogger("uvicorn.error")
+        logger.setLevel(logging.WARNING)
+        logger.addFilter(_is_news)
         self._config = Config(
             app,
             http=ClientConnection,
@@ -82,6 +85,15 @@ class Listening:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=0.5)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Return False for what we do on purpose.
+
+    An answer that cannot be completed is cut, so that the client sees it. What is under way when we end is cancelled.
+    """
+    was_cancelled = record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError)
+    return not was_cancelled and not str(record.msg).startswith(_CUT)
 
 
 def _port_of(sockets: Any) -> int:

@@ -186,11 +186,12 @@ class HandshakeSessions:
         if self._sessions.pop(session.id, None) is not None:
             self.end_later(session.end(grace_seconds))
 
-    def end_later(self, ending: Coroutine[Any, Any, None]) -> None:
-        """End a session in the background. Only our own shutdown waits for it."""
+    def end_later(self, ending: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        """End a session in the background. Our own shutdown waits for it, whoever else does."""
         task = asyncio.get_running_loop().create_task(ending)
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
+        return task
 
     def sweep(self) -> None:
         now, timing = time.monotonic(), self._timing()
