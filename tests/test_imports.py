@@ -32,6 +32,11 @@ def test_importing_the_package_and_the_engine_loads_nothing_heavy() -> None:
     assert loaded_by("import brimgate.engine.replies.text, brimgate.hold.protection").isdisjoint(HEAVY)
 
 
+def test_a_server_is_started_before_logging_and_asyncio_are_loaded() -> None:
+    """See `cli/run`: it starts meanwhile."""
+    assert loaded_by("import brimgate.cli.main, brimgate.cli.run").isdisjoint({*HEAVY, "logging"})
+
+
 def test_a_small_answer_is_passed_without_loading_anything_heavy() -> None:
     code = """
 from brimgate.engine.replies.text import Gate

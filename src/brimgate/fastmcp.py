@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from brimgate.config.declarations import Config, Override
 from brimgate.config.rule_reader import make_rules, overridden
 from brimgate.engine.cursor import Binding
-from brimgate.engine.decision import Decision, Outcome, Report, Sizes
+from brimgate.engine.decision import AnswerSizes, Decision, Outcome, Report
 from brimgate.engine.policy import Policy, Rules, ToolRule
 from brimgate.errors import ClientError
+from brimgate.guard.principal import LOCAL, Principal, principal_of_token
 from brimgate.hold.protection import Protection, process_ring
 from brimgate.hold.runtime import THREAD_BYTES
 from brimgate.hold.stores.contract import SnapshotStore
@@ -231,14 +232,14 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
         rule = account.rule
         if not rule.reads_everything and not rule.may_be_large(raw):
             return account.pass_on(raw)
-        binding = Binding(_principal(), _UPSTREAM, account.tool)
+        binding = Binding(_principal().id, _UPSTREAM, account.tool)
         hold = self._protection.holding(binding, self._clock())
         elsewhere = len(raw) > THREAD_BYTES or self._protection.store.blocks
         bounded = await to_thread.run_sync(bound, hold) if elsewhere else bound(hold)
         return account.pass_on(raw) if bounded is None else account.reduce(raw, bounded)
 
     async def _read(self, arguments: dict[str, Any]) -> ToolResult:
-        who = {"principal": _principal(), "upstream": _UPSTREAM}
+        who = {"principal": _principal().id, "upstream": _UPSTREAM}
         read = partial(read_on, arguments, self.rules, self._protection, **who, now=self._clock())
         name = self.rules.read_tool
         account = _Account(name, self.rules.of(name), self._clock(), "", self._report)
@@ -272,7 +273,7 @@ class _Account:
         """Report an answer that goes out as it came."""
         outcome: Outcome = "error" if self._is_error or reports_failure(raw) else "passed"
         sizes = partial(results.sizes_of_answer, raw, self.rule.policy)
-        self._tell(outcome, len(raw), len(raw), sizes if raw else Sizes(0, 0))
+        self._tell(outcome, len(raw), len(raw), sizes if raw else AnswerSizes(0, 0))
 
     def reduce(self, raw: bytes, bounded: rewrite.Bounded) -> bytes:
         reply = bounded.reply
@@ -288,15 +289,20 @@ class _Account:
 
     def fail(self, outcome: Outcome, reason: str) -> None:
         tokens = self.rule.policy.estimator.table(reason)
-        self._tell(outcome, 0, len(reason.encode()), Sizes(0, tokens), reason=reason)
+        self._tell(outcome, 0, len(reason.encode()), AnswerSizes(0, tokens), reason=reason)
 
     def _tell(
-        self, outcome: Outcome, came: int, sent: int, sizes: Sizes | Callable[[], Sizes], **more: Any
+        self,
+        outcome: Outcome,
+        came: int,
+        sent: int,
+        sizes: AnswerSizes | Callable[[], AnswerSizes],
+        **more: Any,
     ) -> None:
         over = time.perf_counter()
         came_at = self._came_at or over
         decision = Decision(
-            self._now, _principal(), _UPSTREAM, self.tool, outcome, came, sent, sizes, self._client,
+            self._now, _principal().name, _UPSTREAM, self.tool, outcome, came, sent, sizes, self._client,
             self.rule.policy.estimator.family, engine_seconds=over - came_at,
             upstream_seconds=came_at - self._began, **more,
         )  # fmt: skip
@@ -356,13 +362,13 @@ def _make_rules(given: Policy | Config | Rules | None, tools: Mapping[str, Overr
     return Rules(resolve, read_tool=policy.read_tool)
 
 
-def _principal() -> str:
-    """Return who may read on: client, issuer and subject of the token, or "local" for a server without one."""
+def _principal() -> Principal:
+    """Return who may read on: client, issuer and subject of the token, or LOCAL for a server without one."""
     token = get_access_token()
     if token is None:
-        return "local"
+        return LOCAL
     subject = token.subject or token.claims.get("sub")
-    return encode([token.client_id, token.claims.get("iss"), subject]).decode()
+    return principal_of_token(token.client_id, token.claims.get("iss"), subject)
 
 
 # To the wire and back

@@ -9,8 +9,8 @@ from brimgate.config.rule_reader import endpoint_rules, rules_by_path
 from brimgate.engine.decision import Decision
 from brimgate.engine.policy import Policy, ToolRule
 from brimgate.engine.replies.rest_frame import ParameterNames
-from brimgate.front.rest.headers import credentials_digest
 from brimgate.front.rest.middleware import MAX_BYTES, ProtectedApp, Resolve
+from brimgate.guard.principal import Principal, principal_of_scope
 from brimgate.hold.protection import DEFAULT_TTL_SECONDS, Protection, process_ring
 from brimgate.hold.stores.contract import SnapshotStore
 from brimgate.hold.stores.memory import MemoryStore
@@ -24,6 +24,7 @@ __all__ = [
     "Override",
     "ParameterNames",
     "Policy",
+    "Principal",
     "make_endpoint_rules",
 ]
 
@@ -42,7 +43,7 @@ class RestMiddleware(ProtectedApp):
         endpoints: Mapping[str, Override] | None = None,
         details: Mapping[str, str] | None = None,
         store: SnapshotStore | None = None,
-        principal: Callable[[Scope], str] = credentials_digest,
+        principal: Callable[[Scope], str | Principal] = principal_of_scope,
         clock: Callable[[], float] = time.time,
         names: ParameterNames | None = None,
         max_bytes: int = MAX_BYTES,
@@ -51,7 +52,8 @@ class RestMiddleware(ProtectedApp):
         """Create the middleware.
 
         `endpoints` has overrides by path: `*` is anything, `{name}` one segment, the last match wins. `details` says
-        where one item of a list is found, such as {"/listings": "/listings/{id}"}.
+        where one item of a list is found, such as {"/listings": "/listings/{id}"}. `principal` says whose a request is:
+        what is held for one cannot be read by another. By default it is whoever sends the same credentials.
         """
         ttl = DEFAULT_TTL_SECONDS
         if isinstance(policy, Config):

@@ -438,7 +438,7 @@ def _(folder: Path) -> None:
     path = folder / "brimgate.yaml"
     path.write_text(upstream_yaml(args=["-c", "import sys; sys.stderr.write(sys.argv[1])", "argument one"]))
     with gateway("--config", str(path), command=[]) as client:
-        assert client.wait_for_log("argument one") == "[faulty] argument one"
+        assert client.wait_for_log("argument one").endswith(" [faulty] argument one")
 
 
 @case("Upstream.env")

@@ -27,6 +27,7 @@ META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
 }
+_FIELD = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\S+)')
 _SERVING = re.compile(r"serving http://([^:/ ]+|\[[0-9a-f:]+\]):(\d+)(/\S*)")
 
 
@@ -98,8 +99,15 @@ class Serving:
     def get(self, path: str, **headers: str) -> "Answer":
         return exchange(self.connect(), "GET", path, None, headers)
 
-    def client(self, version: str = "2025-11-25", path: str = "/mcp") -> "LegacyClient":
-        return LegacyClient(self, version, path)
+    def client(self, version: str = "2025-11-25", path: str = "/mcp", **headers: str) -> "LegacyClient":
+        """`headers` go with every request of it."""
+        return LegacyClient(self, version, path, headers)
+
+    def requests(self) -> list[dict[str, str]]:
+        """The fields of the lines that its log has of requests, so far."""
+        lines = [line.partition(" INFO request ")[2] for line in list(self.lines)]
+        found = [_FIELD.findall(line) for line in lines if line]
+        return [{name: json.loads(text) if text[0] == '"' else text for name, text in one} for one in found]
 
 
 @contextmanager
@@ -188,8 +196,9 @@ def exchange(
 class LegacyClient:
     """A client that shakes hands, without anything of an SDK."""
 
-    def __init__(self, serving: Serving, version: str, path: str) -> None:
+    def __init__(self, serving: Serving, version: str, path: str, more: dict[str, str] | None = None) -> None:
         self.serving, self.version, self.path = serving, version, path
+        self.more = more or {}
         self.connection = serving.connect()
         self.session = ""
         self.accept = "application/json, text/event-stream"
@@ -197,7 +206,7 @@ class LegacyClient:
 
     @property
     def headers(self) -> dict[str, str]:
-        given = {"content-type": "application/json", "accept": self.accept}
+        given = {"content-type": "application/json", "accept": self.accept, **self.more}
         if self.session:
             given |= {"mcp-session-id": self.session, "mcp-protocol-version": self.version}
         return given

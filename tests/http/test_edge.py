@@ -607,6 +607,8 @@ def test_where_all_are_busy_one_more_is_told_so() -> None:
             answer = opened.answer()
             assert (answer.status, answer.body) == (503, b"too many connections")
             assert opened.is_closed()
+        line = serving.wait_for_line(answer.headers["x-request-id"])
+        assert " INFO request method=- path=- status=503 " in line
         serving.cut(held)
         wait_until(lambda: _is_let_in(serving), "room")
 
@@ -675,3 +677,6 @@ def test_clients_that_stall_are_dropped(serving: Serving, stalled: dict[str, Wir
         opened.socket.settimeout(45)
         assert opened.is_closed(), name
     assert works(serving)
+    late = [(line["method"], line["path"]) for line in serving.requests() if line["status"] == "408"]
+    # The second of them has not come to the end of its path; blank lines are no request, but they are not nothing.
+    assert sorted(late) == [("-", "-"), ("GET", "/hea"), ("POST", "/mcp"), ("POST", "/mcp"), ("POST", "/mcp")]

@@ -186,6 +186,7 @@ def test_a_stream_that_can_be_resumed_is_cut_as_it_was(serving: Serving) -> None
             for piece in opened.chunks():
                 assert b"id: 7" in piece
     assert works(serving)
+    assert not [line for line in serving.lines if " library " in line], "what is meant is no error"
 
 
 # It hangs

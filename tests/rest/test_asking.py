@@ -7,7 +7,7 @@ import pytest
 
 from brimgate.engine.replies.rest_frame import RefusedQuery
 from brimgate.front.rest.parameters import read_query, split_query
-from brimgate.rest import BrimgateMiddleware, Override, ParameterNames, Policy
+from brimgate.rest import BrimgateMiddleware, Override, ParameterNames, Policy, Principal
 from tests.rest.apps import fastapi_app, starlette_app
 from tests.rest.serving import Served, serve, serve_alone
 
@@ -93,8 +93,13 @@ def test_a_cursor_expires() -> None:
         assert served.ask("/rows", cursor=cursor).json == INVALID
 
 
-def test_a_principal_of_ones_own() -> None:
-    options = {"principal": lambda scope: dict(scope["headers"]).get(b"x-user", b"").decode()}
+def user(scope: Any) -> str:
+    return dict(scope["headers"]).get(b"x-user", b"").decode()
+
+
+@pytest.mark.parametrize("principal", [user, lambda scope: Principal(user(scope), "short")])
+def test_a_principal_of_ones_own(principal: Any) -> None:
+    options = {"principal": principal}
     with serve(starlette_app({"/rows": ROWS}, **options)) as served:
         cursor = served.ask("/rows", "GET", {"x-user": "ann", "cookie": "1"}).json["nextCursor"]
         assert served.ask("/rows", "GET", {"x-user": "ann", "cookie": "2"}, cursor=cursor).status == 200
@@ -261,7 +266,8 @@ def test_the_public_surface_is_what_we_mean_it_to_be() -> None:
     import brimgate.rest
 
     assert brimgate.rest.__all__ == [
-        "BrimgateMiddleware", "Config", "Decision", "Override", "ParameterNames", "Policy", "make_endpoint_rules"
+        "BrimgateMiddleware", "Config", "Decision", "Override", "ParameterNames", "Policy", "Principal",
+            "make_endpoint_rules",
     ]  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from brimgate.back.rest.request import coerced
 from brimgate.config.declarations import Config
 from brimgate.config.rule_reader import endpoint_rules
 from brimgate.front.api.routes import Routes
+from brimgate.front.mcp.request import PRINCIPAL, HttpExchange
 from brimgate.front.rest.middleware import ProtectedApp
 from brimgate.watch.log import Log
 
@@ -30,18 +31,26 @@ class ServedApi:
         protection: "Callable[[], Protection]",
         log: Log,
         *,
+        identify: Callable[[HttpExchange], None],
         budget: int | None,
     ) -> None:
+        """Create it. `identify` decides whose a request is, as for the same upstream over MCP."""
         self._name, self._budget = name, budget
+        self._identify = identify
         self.app = ProtectedApp(
             Routes(_Operations(api), prefix),
             self._rules(config),
             _lasting(protection(), config),
             details=details_of(api.api, prefix),
+            principal=lambda scope: scope[PRINCIPAL],
             max_bytes=config.max_result_bytes,
             report=log.decided,
             upstream=name,
         )
+
+    async def handle(self, exchange: HttpExchange) -> None:
+        self._identify(exchange)
+        await exchange.hand_to(self.app)
 
     def _rules(self, config: Config) -> Any:
         pack = config.upstreams[self._name].pack

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from brimgate import __version__
@@ -55,13 +55,12 @@ class HttpGateway:
         self._apis = self._serve_apis(protection, budget)
         self._router = Router(
             self._routes(),
-            self._report,
-            mounted={prefix: served.app for prefix, served in self._apis.items()},
+            log,
+            mounted={prefix: served.handle for prefix, served in self._apis.items()},
             origins=_origins(config),
             max_body_bytes=config.server.max_body_bytes,
         )
-        self._router.tells_requests = log.level <= LEVELS["debug"]
-        self._listening = Listening(self._router, max_connections=config.server.max_connections)
+        self._listening = Listening(self._router, log, max_connections=config.server.max_connections)
         self._stopping = asyncio.Event()
         self._is_hurried = False
         self._began = time.monotonic()
@@ -75,25 +74,25 @@ class HttpGateway:
         routes: dict[str, Handler] = {"/health": only("GET", self._health)}
         for name, upstream in self._upstreams.items():
             paths = ["", f"/{name}"] if len(self._upstreams) == 1 else [f"/{name}"]
-            for path in paths:
-                routes[f"/mcp{path}"] = upstream.handle
-                routes[f"/sse{path}"] = upstream.old_sse.sse
-                routes[f"/messages{path}"] = upstream.old_sse.messages
+            for beginning, handler in upstream.handlers.items():
+                routes |= {f"{beginning}{path}": handler for path in paths}
         return routes
 
     def _serve_apis(
         self, protection: "Callable[[], Protection]", budget: int | None
     ) -> "dict[str, ServedApi]":
         """Serve REST APIs as REST, by path prefix."""
-        found = {name: one.api for name, one in self._upstreams.items() if one.api is not None}
+        found = {name: (one, one.api) for name, one in self._upstreams.items() if one.api is not None}
         if not found:
             return {}
         from brimgate.app.rest_api import VERSION, ServedApi
 
         served: dict[str, ServedApi] = {}
-        for name, api in found.items():
+        for name, (one, api) in found.items():
             prefix = f"/api/{VERSION}" if len(found) == 1 else f"/api/{name}/{VERSION}"
-            served[prefix] = ServedApi(name, api, prefix, self.config, protection, self._log, budget=budget)
+            served[prefix] = ServedApi(
+                name, api, prefix, self.config, protection, self._log, identify=one.identify, budget=budget
+            )
         return served
 
     @property
@@ -107,7 +106,6 @@ class HttpGateway:
         self._log.level = LEVELS[config.effective_log_level]
         self._router.origins = _origins(config)
         self._router.max_body_bytes = config.server.max_body_bytes
-        self._router.tells_requests = self._log.level <= LEVELS["debug"]
         for upstream in self._upstreams.values():
             upstream.apply(config)
         for api in self._apis.values():
@@ -168,10 +166,8 @@ class HttpGateway:
             for upstream in self._upstreams.values():
                 upstream.sweep()
 
-    def _report(self, event: str, fields: dict[str, Any], level: str) -> None:
-        self._log.write(event, fields, level)
-
     async def _health(self, exchange: HttpExchange) -> None:
+        exchange.log_level = "debug"  # Docker and Kubernetes ask every few seconds
         names = list(self._upstreams)
         found = await asyncio.gather(*(self._upstreams[name].health() for name in names))
         checks = dict(zip(names, found, strict=True))

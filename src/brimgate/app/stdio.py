@@ -12,6 +12,7 @@ from brimgate.config.declarations import Config
 from brimgate.config.rule_reader import make_rules
 from brimgate.engine.policy import Rules
 from brimgate.front.stdio import StdioClient
+from brimgate.guard.principal import LOCAL
 from brimgate.hold.runtime import process_protection
 from brimgate.platform import STOP_SIGNALS, EarlySignals
 from brimgate.relay.actions import Line, ToClient
@@ -52,6 +53,7 @@ class StdioGateway:
             process_protection(self._max_bytes),
             time.time,
             upstream=name,
+            principal=LOCAL.id,
             tickets=tickets,
         )
         self._link = Link(

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, assert_never
-from weakref import WeakSet
+from weakref import WeakSet, WeakValueDictionary
 
 from brimgate.app.connect import connector, is_sse, open_api
 from brimgate.app.link import Link
@@ -20,11 +20,12 @@ from brimgate.front.mcp.errors import too_many
 from brimgate.front.mcp.legacy_sse import LegacySse
 from brimgate.front.mcp.pass_through import Through
 from brimgate.front.mcp.request import HttpExchange
-from brimgate.front.mcp.router import Endpoint
+from brimgate.front.mcp.router import Endpoint, Handler
 from brimgate.front.mcp.sessions import HandshakeSessions
 from brimgate.front.mcp.stateless import StatelessExchanges
+from brimgate.guard.principal import deciding_headers, principal_of
 from brimgate.relay.actions import Decided, Note, ToClient, Told
-from brimgate.relay.catalog import Catalog
+from brimgate.relay.catalog import Catalog, Catalogs
 from brimgate.relay.session import Session
 from brimgate.watch.log import Log
 
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
 _VERDICT_SECONDS: Final = 300.0
 """How long a server that speaks only the older era is not asked again."""
 _REACH_SECONDS: Final = 2.0
+_MAX_SHARED: Final = 500
+"""Servers in our own process for single exchanges: one for each principal, and anyone can make up credentials."""
+_LEAST_IDLE_SECONDS: Final = 1.0
+"""A server that was used a moment ago may be about to get the next message of an exchange."""
 
 
 class Slots:
@@ -81,14 +86,18 @@ class ServedUpstream:
         self._tickets: ClaimTickets | None = None
         self._connect = self._connector()
         self._live: WeakSet[Session] = WeakSet()
-        self._catalogs: dict[str, Catalog] = {}
+        self._deciding = deciding_headers(self._one.forward_headers)
+        self._catalogs = Catalogs()
         self._shared: dict[tuple[str, bool], SharedServer] = {}
         self._probing: set[SharedServer] = set()
         """Servers whose era is not known yet."""
-        self._sharing: dict[tuple[str, bool], asyncio.Lock] = {}
+        self._sharing: WeakValueDictionary[tuple[str, bool], asyncio.Lock] = WeakValueDictionary()
+        """Held by those who wait, so that each is gone with the last of them."""
         self._older_until = float("inf") if self._one.url else 0.0
         """Until when it is known to speak only the older era; a server behind SSE always does."""
         self._needs_process = bool(self._one.command)
+        self._seats = slots if self._needs_process else Slots(lambda: _MAX_SHARED)
+        """For shared servers."""
         self._shared_trouble = ""
         self._old_was_told = False
 
@@ -135,8 +144,27 @@ class ServedUpstream:
 
     # Conversations
 
-    async def handle(self, exchange: HttpExchange) -> None:
-        await (self.through or self._endpoint).handle(exchange)
+    @property
+    def handlers(self) -> dict[str, Handler]:
+        """What it answers, by the beginning of the path. All of it knows whose a request is."""
+        mcp = (self.through or self._endpoint).handle
+        old = self.old_sse
+        return {
+            "/mcp": self._identified(mcp),
+            "/sse": self._identified(old.sse),
+            "/messages": self._identified(old.messages),
+        }
+
+    def _identified(self, handler: Handler) -> Handler:
+        async def handle(exchange: HttpExchange) -> None:
+            self.identify(exchange)
+            await handler(exchange)
+
+        return handle
+
+    def identify(self, exchange: HttpExchange) -> None:
+        """Decide whose a request is, the same way for MCP and for REST."""
+        exchange.principal = principal_of(exchange.headers, self._deciding)
 
     def _session(self, catalog: Catalog | None, principal: str) -> Session:
         session = Session(
@@ -181,17 +209,34 @@ class ServedUpstream:
         """
         shared = self._shared.get((principal, logs))
         if shared is not None:
+            shared.used_at = time.monotonic()
             return shared
-        async with self._sharing.setdefault((principal, logs), asyncio.Lock()):
+        lock = self._sharing.setdefault((principal, logs), asyncio.Lock())
+        async with lock:
             shared = self._shared.get((principal, logs))
             if shared is None and time.monotonic() >= self._older_until:
                 shared = await self._start_shared(principal, logs=logs)
         return shared
 
+    async def _take_seat(self) -> bool:
+        """Take a place for a shared server. If there is none, the one that has been idle for longest makes room."""
+        if self._seats.take():
+            return True
+        until = time.monotonic() - _LEAST_IDLE_SECONDS
+        idle = [key for key, shared in self._shared.items() if shared.is_idle and shared.used_at < until]
+        if not idle:
+            return False
+        oldest = self._shared.pop(min(idle, key=lambda key: self._shared[key].used_at))
+        await asyncio.shield(self.sessions.end_later(oldest.link.end(0.0)))
+        return self._seats.take()
+
     async def _start_shared(self, principal: str, *, logs: bool) -> SharedServer | None:
-        if self._needs_process and not self._slots.take():
-            raise too_many("no more servers can be started now (max_processes)", b"")
-        catalog = self._catalogs.setdefault(principal, Catalog())
+        if not await self._take_seat():
+            what = (
+                "servers can be started now (max_processes)" if self._needs_process else "callers fit in now"
+            )
+            raise too_many(f"no more {what}", b"")
+        catalog = self._catalogs.of(principal)
         shared = SharedServer(
             self.name,
             self._connect,
@@ -200,7 +245,7 @@ class ServedUpstream:
             self._log,
             max_bytes=self._max_bytes,
             one_at_a_time=logs,
-            on_end=self._slots.give_back if self._needs_process else lambda: None,
+            on_end=self._seats.give_back,
         )
         is_modern = False
         self._probing.add(shared)

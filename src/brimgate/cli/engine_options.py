@@ -13,6 +13,7 @@ from brimgate.engine.replies.reply import allowance
 from brimgate.engine.tokens.estimator import Estimator, family_of
 from brimgate.engine.tokens.families import MIN_BUDGET
 from brimgate.errors import BadRequest
+from brimgate.guard.principal import CLI
 from brimgate.hold.protection import DEFAULT_TTL_SECONDS, Protection, ring_beside
 from brimgate.hold.stores.file import FileStore
 from brimgate.platform import state_dir
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 MAX_MULTIPLIER = 20
 LEAST_CONTENT = 50
-PRINCIPAL, UPSTREAM = "cli", "file"
+PRINCIPAL, UPSTREAM = CLI.id, "file"
 BINDING = Binding(PRINCIPAL, UPSTREAM, "reduce")
 
 

@@ -65,6 +65,9 @@ def _relay(options: argparse.Namespace, read: Read) -> int:
     from brimgate.app.connect import connector
     from brimgate.app.reload import Reload
     from brimgate.app.stdio import StdioGateway
+    from brimgate.watch.records import take_records
+
+    take_records(log)
 
     async def relay() -> int:
         tickets = _tickets() if one.is_rest else None

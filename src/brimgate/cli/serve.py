@@ -86,7 +86,9 @@ async def serve(
     """Serve until a signal. `on_open` gets the address once clients may connect, and the paths of REST APIs."""
     from brimgate.app.reload import Reload
     from brimgate.app.server import HttpGateway
+    from brimgate.watch.records import take_records
 
+    take_records(log)
     gateway = HttpGateway(config, log, budget=budget)
     await gateway.open()
     reload = Reload(gateway, read, log)

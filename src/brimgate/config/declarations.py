@@ -100,7 +100,9 @@ class Upstream:
         {}, "HTTP headers to send to the server, such as Authorization", secret=True, reloadable=False
     )
     forward_headers: tuple[str, ...] = option(
-        (), "HTTP headers of the client to forward, besides those of MCP", reloadable=False
+        (),
+        "HTTP headers of the client to forward, besides those of MCP; they also tell callers apart",
+        reloadable=False,
     )
     pack: str = option("", "pack (plugin) for the server's system; `brimgate packs` lists them")
     api: str = option(

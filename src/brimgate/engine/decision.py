@@ -125,7 +125,7 @@ def outcome_of(plan: Plan) -> Outcome:
             assert_never(plan)
 
 
-class Sizes(NamedTuple):
+class AnswerSizes(NamedTuple):
     """What an answer and its reply take, in tokens and in items of a list."""
 
     original_tokens: int
@@ -141,6 +141,7 @@ class Decision:
 
     time: float
     principal: str
+    """Its short name: `local`, or a kind and a few digits of a digest."""
     upstream: str
     tool: str
     """The tool, or the method or route where there is none."""
@@ -149,7 +150,7 @@ class Decision:
     """What came: the result, error or body."""
     response_bytes: int
     """What is sent for it."""
-    sizes: Sizes | Callable[[], Sizes]
+    sizes: AnswerSizes | Callable[[], AnswerSizes]
     """A function for an answer that passes: it is looked at only if somebody asks."""
     client: str = ""
     estimate_method: str = ""
@@ -161,8 +162,8 @@ class Decision:
     reason: str = ""
     """Why it was refused, or what failed."""
 
-    def measured(self) -> Sizes:
-        if not isinstance(self.sizes, Sizes):
+    def measured(self) -> AnswerSizes:
+        if not isinstance(self.sizes, AnswerSizes):
             self.sizes = self.sizes()
         return self.sizes
 
@@ -191,12 +192,19 @@ class Decision:
 
 
 Report = Callable[[Decision], None]
+_NAME_DIGITS: Final = 8
 
 
-def sizes_of(document: Document, policy: Policy) -> Sizes:
+def short_name(principal: str) -> str:
+    """Return the name of a principal for the log: `key:` and a few digits of a digest, for one that is bound to it."""
+    kind, colon, digest = principal.partition(":")
+    return f"{kind}:{digest[:_NAME_DIGITS]}" if colon else kind
+
+
+def sizes_of(document: Document, policy: Policy) -> AnswerSizes:
     """Measure an answer that is sent as it is."""
     tokens, items = document.tokens(policy.estimator), item_count(document, policy)
-    return Sizes(tokens, tokens, items, items)
+    return AnswerSizes(tokens, tokens, items, items)
 
 
 def decide(document: Document, policy: Policy, answer_format: AnswerFormat | None = None) -> Plan:

@@ -1,5 +1,6 @@
 """What the client is told about tools: the list, and the capability to have one."""
 
+from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -13,6 +14,7 @@ from brimgate.relay.read_tool import definition, is_definition
 
 _CUT: Final = "…"
 _MAX_TOOLS: Final = 10_000
+_MAX_CATALOGS: Final = 500
 _ANY_OBJECT: Final = b'{"type":"object"}'
 
 
@@ -114,3 +116,21 @@ def _text(raw: msgspec.Raw) -> str:
     """Return the text of a JSON string; empty if it is not a string."""
     value = memoryview(raw)
     return text_of(value).decode("utf-8", "replace") if value[:1].tobytes() == b'"' else ""
+
+
+class Catalogs:
+    """The catalogs of many principals. The least recently used is forgotten first: it is filled again by its next list."""
+
+    def __init__(self, most: int = _MAX_CATALOGS) -> None:
+        self._most = most
+        self._known: OrderedDict[str, Catalog] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def of(self, principal: str) -> Catalog:
+        catalog = self._known.setdefault(principal, Catalog())
+        self._known.move_to_end(principal)
+        if len(self._known) > self._most:
+            self._known.popitem(last=False)
+        return catalog

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from brimgate.engine.decision import Decision, Outcome, Sizes
+from brimgate.engine.decision import AnswerSizes, Decision, Outcome, short_name
 from brimgate.engine.policy import Rules, ToolRule
 from brimgate.errors import BadRequest, BrimgateError, ClientError, UpstreamGarbled
 from brimgate.hold.runtime import UNKNOWN_BYTES
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _ENVELOPE_BYTES: Final = 2_000
 _TASKS: Final = "tasks/get"
 _ERROR_MEMBER: Final = re.compile(rb'"isError"')
-_Sizes = Sizes | Callable[[], Sizes]
+_Sizes = AnswerSizes | Callable[[], AnswerSizes]
 
 
 class Reducer:
@@ -53,6 +53,7 @@ class Reducer:
         self._clock = clock
         self._upstream = upstream
         self._principal = principal
+        self._name = short_name(principal)
 
     # Decisions
 
@@ -62,7 +63,7 @@ class Reducer:
         tool = call.tool or call.method
         return Decided(
             Decision(
-                self._clock(), self._principal, self._upstream, tool, outcome, came, sent, sizes, call.client,
+                self._clock(), self._name, self._upstream, tool, outcome, came, sent, sizes, call.client,
                 call.rules.of(call.tool).policy.estimator.family, upstream_seconds=call.upstream_seconds, **more,
             )
         )  # fmt: skip
@@ -91,7 +92,7 @@ class Reducer:
     def refusal(self, call: PendingCall, answer: bytes, reason: str, outcome: Outcome) -> Decided:
         """Decide that a call gets an error of ours: it is refused, or the upstream failed."""
         tokens = call.rules.of(call.tool).policy.estimator.table(answer)
-        return self._decided(call, outcome, 0, len(answer), Sizes(0, tokens), reason=reason)
+        return self._decided(call, outcome, 0, len(answer), AnswerSizes(0, tokens), reason=reason)
 
     # Answers
 
@@ -397,19 +398,19 @@ def reports_failure(raw: Any) -> bool:
         return False
 
 
-def _sizes_of(raw: Any, policy: "Policy") -> Sizes:
+def _sizes_of(raw: Any, policy: "Policy") -> AnswerSizes:
     from brimgate.relay.results import sizes_of_answer
 
     return sizes_of_answer(bytes(raw), policy)
 
 
-def sizes_in(reply: "Reply") -> Sizes:
+def sizes_in(reply: "Reply") -> AnswerSizes:
     """Return what a reply says of itself."""
     record = reply.record
     shown: int = record.get("shown", {}).get("items", 0)
     if record["kind"] == "complete":
         shown = reply.item_count
-    return Sizes(record["total"]["tokens"], record["estimatedTokens"], reply.item_count, shown)
+    return AnswerSizes(record["total"]["tokens"], record["estimatedTokens"], reply.item_count, shown)
 
 
 def has_cursor(reply: "Reply") -> bool:

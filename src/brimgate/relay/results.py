@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from brimgate.engine.decision import Sizes, item_count
+from brimgate.engine.decision import AnswerSizes, item_count
 from brimgate.engine.document import Document
 from brimgate.engine.policy import Policy, ToolRule
 from brimgate.engine.replies.reply import Reply
@@ -127,14 +127,14 @@ def looks_like_answer(raw: Json) -> bool:
     return "taskId" in members and ("result" in members or "error" in members)
 
 
-def sizes_of_answer(raw: Json, policy: Policy) -> Sizes:
+def sizes_of_answer(raw: Json, policy: Policy) -> AnswerSizes:
     """Measure a result or an error that is sent as it is: all that a model reads, and the list it is about."""
     texts = [slot.text for slot in _slots(raw) if slot.text]
     if not texts:
-        return Sizes(0, 0)
+        return AnswerSizes(0, 0)
     items = item_count(Document(max(texts, key=len)), policy)
     tokens = policy.estimator.table(b"\n".join(texts))
-    return Sizes(tokens, tokens, items, items)
+    return AnswerSizes(tokens, tokens, items, items)
 
 
 def _slots(raw: Json) -> list[Slot]:

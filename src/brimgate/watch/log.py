@@ -8,6 +8,7 @@ import os
 import select
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -32,13 +33,30 @@ NAME: Final = "wrapper.log"
 
 class Log:
     def __init__(self, level: str = "info", form: LogFormat = "text", descriptor: int = 2) -> None:
-        self.level = LEVELS[level.lower()]
+        self._level = LEVELS[level.lower()]
+        self.on_level: Callable[[int], object] = lambda _: None
+        """Is told of every change of the level."""
         self.form: LogFormat = form
         self._descriptor = descriptor
         self._left_out = 0
+        self._stamp = (-1, "")
+        """The last second that was written as text: many lines share one."""
+
+    @property
+    def level(self) -> int:
+        return self._level
+
+    @level.setter
+    def level(self, level: int) -> None:
+        self._level = level
+        self.on_level(level)
+
+    def tells(self, level: str) -> bool:
+        """Return whether lines of this level are written, for callers to whom a line costs something."""
+        return LEVELS[level] >= self._level
 
     def write(self, event: str, fields: dict[str, Any] | None = None, level: str = "info") -> None:
-        if LEVELS[level] >= self.level:
+        if LEVELS[level] >= self._level:
             self._send(self._line(event, fields or {}, level))
 
     def decided(self, decision: "Decision") -> None:
@@ -52,14 +70,27 @@ class Log:
         if self.form == "json":
             self._send(self._line("upstream_stderr", {"upstream": source, "text": text}, "info"))
         else:
-            self._send(f"[{source}] {text.translate(_CONTROL)}")
+            self._send(f"{self._time()} [{source}] {_escaped(text)}")
 
     def _line(self, event: str, fields: dict[str, Any], level: str) -> str:
         if self.form == "json":
-            moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime()) + "Z"
-            return json.dumps({"time": moment, "level": level.upper(), "event": event} | fields, default=str)
+            return json.dumps(
+                {"time": self._time(), "level": level.upper(), "event": event} | fields, default=str
+            )
         told = " ".join(f"{name}={_readable(value)}" for name, value in fields.items())
-        return f"brimgate: {level.upper()} {event} {told}".rstrip().translate(_CONTROL)
+        return _escaped(f"{self._time()} brimgate: {level.upper()} {event} {told}".rstrip())
+
+    def _time(self) -> str:
+        """Return the time: for programs in UTC, for people on their own clock, with its offset."""
+        second = int(time.time())
+        if second != self._stamp[0]:
+            text = (
+                time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second))
+                if self.form == "json"
+                else time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(second))
+            )
+            self._stamp = (second, text)
+        return self._stamp[1]
 
     def _send(self, line: str) -> None:
         data = line.encode("utf-8", "replace")
@@ -67,7 +98,8 @@ class Log:
             data = data[: _MAX_LINE_BYTES - 8].decode("utf-8", "ignore").encode() + "…".encode()
         if self._left_out and self._can_write():
             left, self._left_out = self._left_out, 0
-            data = f"brimgate: {left} lines left out, nobody read them\n".encode() + data
+            told = self._line("lines_left_out", {"lines": left, "hint": "nobody read them"}, "warning")
+            data = f"{told}\n".encode() + data
             data = data[: _MAX_LINE_BYTES - 1]
         if not self._can_write():
             self._left_out += 1
@@ -100,9 +132,15 @@ def log_decisions(logger: "Logger") -> "Report":
     return report
 
 
+def _escaped(text: str) -> str:
+    return text if text.isprintable() else text.translate(_CONTROL)
+
+
 def _readable(value: Any) -> str:
     text = str(value)
-    return json.dumps(text, ensure_ascii=False) if " " in text or not text else text
+    # A value with a space or a quotation mark in it could pass for several.
+    is_one_word = text and " " not in text and "\t" not in text and '"' not in text
+    return text if is_one_word else json.dumps(text, ensure_ascii=False)
 
 
 def note_failure(path: Path, fields: dict[str, Any]) -> None:

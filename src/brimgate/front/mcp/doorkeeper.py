@@ -14,7 +14,8 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from brimgate.front.mcp.request import HANGUP, Hangup
+from brimgate.front.mcp.request import HANGUP, Hangup, Report, new_request_id, request_fields
+from brimgate.guard.principal import NOBODY
 
 HEAD_SECONDS: Final = 10.0
 """From the connection, or the first byte of a later request, to the end of its headers."""
@@ -29,8 +30,9 @@ _MAX_HEADERS: Final = 100
 class Doorkeeper:
     """Knows all connections, and which of them have timed out."""
 
-    def __init__(self, max_connections: int) -> None:
+    def __init__(self, max_connections: int, report: Report) -> None:
         self._max_connections = max_connections
+        self._report = report
         self._open: set[ClientConnection] = set()
         self._unasked: OrderedDict[ClientConnection, None] = OrderedDict()
         """Connections that have not sent a complete head yet, oldest first."""
@@ -64,6 +66,12 @@ class Doorkeeper:
     def forget(self, connection: "ClientConnection") -> None:
         self._open.discard(connection)
         self.note_request(connection)
+
+    def tell(self, method: str, path: str, status: int, seconds: float, request_id: bytes) -> None:
+        """Log a request that was refused before there was anybody to answer it."""
+        if self._report.tells("info"):
+            fields = request_fields(method, path, status, seconds, NOBODY, request_id)
+            self._report.write("request", fields, "info")
 
     def start(self) -> None:
         loop = asyncio.get_running_loop()
@@ -128,6 +136,9 @@ class ClientConnection(HttpToolsProtocol):
         self._silent_bytes = 0
         """Bytes received since the last piece of a body, or without any body."""
         self._is_in_head = True
+        self._began = self.loop.time()
+        self.url = b""
+        """The target of the request whose head is being read, as far as it has come."""
         self._hangups: list[Hangup] = []
         self._unsent_bytes = 0
         """The unsent bytes at the last check."""
@@ -157,8 +168,11 @@ class ClientConnection(HttpToolsProtocol):
         before, self._unsent_bytes = self._unsent_bytes, self.transport.get_write_buffer_size()
         if self._unsent_bytes and self._unsent_bytes != before:
             self.deadline = now + self.timeout_keep_alive
-        else:
-            self.drop()
+            return
+        has_begun = self.url or self._silent_bytes or not self._is_in_head
+        if has_begun and not self.transport.is_closing():
+            self._tell(408)
+        self.drop()
 
     def drop(self) -> None:
         """Close at once and silently: the client broke the rules, or is gone."""
@@ -194,7 +208,8 @@ class ClientConnection(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._is_in_head = True
-        self.deadline = self.loop.time() + HEAD_SECONDS
+        self._began = self.loop.time()
+        self.deadline = self._began + HEAD_SECONDS
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if not self._is_in_head:
@@ -220,7 +235,6 @@ class ClientConnection(HttpToolsProtocol):
             raise ValueError("a request has one Host")
         if names.count(b"content-length") + names.count(b"transfer-encoding") > 1:
             raise ValueError("a request has one length")
-        self._is_in_head, self._silent_bytes = False, 0
         now = self.loop.time()
         self._body_deadline = now + BODY_SECONDS
         self.deadline = now + BODY_PAUSE_SECONDS
@@ -228,6 +242,7 @@ class ClientConnection(HttpToolsProtocol):
         self.scope[HANGUP] = hangup = Hangup()  # type: ignore[typeddict-unknown-key]
         self._hangups.append(hangup)
         super().on_headers_complete()
+        self._is_in_head, self._silent_bytes = False, 0
 
     def _head_bytes(self) -> int:
         """Return the size of the head without the beginning of the body, which may have come with it."""
@@ -249,6 +264,7 @@ class ClientConnection(HttpToolsProtocol):
             # The end of a large body leaves it paused, and then we would not notice a client that hangs up.
             self.flow.resume_reading()
         super().on_message_complete()
+        self.url = b""
         self._wait_if_idle()
 
     def on_response_complete(self) -> None:
@@ -272,11 +288,32 @@ class ClientConnection(HttpToolsProtocol):
         """Refuse, where there is no request yet that could be answered."""
         if self.transport.is_closing():
             return
+        request_id = self._tell(status)
         if self.cycle and self.cycle.response_started and not self.cycle.response_complete:
             self.drop()  # in the middle of a response, our text would be taken for part of it
             return
-        head = b"content-type: text/plain\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(text)
+        named = b"x-request-id: %b\r\n" % request_id if request_id else b""
+        head = b"content-type: text/plain\r\nconnection: close\r\ncontent-length: %d\r\n%b\r\n"
         with suppress(OSError, RuntimeError):
-            self.transport.write(STATUS_LINE[status] + head + text)
+            self.transport.write(STATUS_LINE[status] + head % (len(text), named) + text)
         self.transport.close()
         self.deadline = self.loop.time() + _SWEEP_SECONDS  # in case it does not read even that
+
+    def _tell(self, status: int) -> bytes:
+        """Log a refusal, and return the id of the line.
+
+        If the application has the request by now, it gets a line anyway, which then names this status.
+        """
+        if not self._is_in_head:
+            if self._hangups:
+                self._hangups[-1].status = status
+            return b""
+        target = self.url.partition(b"?")[0].decode("latin-1")
+        self._doorkeeper.tell(
+            self.parser.get_method().decode("latin-1") if target else "-",
+            target if target.startswith("/") else "-",
+            status,
+            self.loop.time() - self._began,
+            request_id := new_request_id(),
+        )
+        return request_id

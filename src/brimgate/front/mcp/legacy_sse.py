@@ -94,7 +94,7 @@ class LegacySse:
             raise HttpError(406, "Accept must name text/event-stream")
         if self.is_draining:
             raise too_many("no more sessions can be opened: Brimgate is about to end", b"")
-        client = _Listening(exchange.principal, self._converse, self._messages_path)
+        client = _Listening(exchange.principal.id, self._converse, self._messages_path)
         self._clients[client.id] = client
         self.created += 1
         self._on_use()
@@ -115,7 +115,7 @@ class LegacySse:
         if len(ids) != 1:
             raise HttpError(400, "the address must hold the sessionId that GET /sse told")
         client = self._clients.get(ids[0])
-        if client is None or client.principal != exchange.principal:
+        if client is None or client.principal != exchange.principal.id:
             raise no_session()
         body = await exchange.body()
         message = rpc.read(body)

@@ -10,19 +10,22 @@ from uvicorn.server import ServerState
 
 from brimgate.errors import OperatorError
 from brimgate.front.mcp.doorkeeper import ClientConnection, Doorkeeper
+from brimgate.front.mcp.request import Report
 
 if TYPE_CHECKING:
     import socket
 
 _KEEP_ALIVE_SECONDS = 30
 _BACKLOG = 2_048
+_CUT = "ASGI callable returned without completing response"
 
 
 class Listening:
-    def __init__(self, app: Callable[..., Any], *, max_connections: int) -> None:
-        # uvicorn warns about requests that we refuse ourselves; anyone can send any number of them.
-        logging.getLogger("uvicorn").addHandler(logging.NullHandler())
-        logging.getLogger("uvicorn").propagate = False
+    def __init__(self, app: Callable[..., Any], report: Report, *, max_connections: int) -> None:
+        # What it says below this of requests and connections, we say ourselves.
+        logger = logging.getLogger("uvicorn.error")
+        logger.setLevel(logging.WARNING)
+        logger.addFilter(_is_news)
         self._config = Config(
             app,
             http=ClientConnection,
@@ -38,7 +41,7 @@ class Listening:
         )
         self._config.load()
         self._state = ServerState()
-        self._doorkeeper = Doorkeeper(max_connections)
+        self._doorkeeper = Doorkeeper(max_connections, report)
         self._server: asyncio.Server | None = None
         self.port = 0
 
@@ -82,6 +85,15 @@ class Listening:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=0.5)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Return False for what we do on purpose.
+
+    An answer that cannot be completed is cut, so that the client sees it. What is under way when we end is cancelled.
+    """
+    was_cancelled = record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError)
+    return not was_cancelled and not str(record.msg).startswith(_CUT)
 
 
 def _port_of(sockets: Any) -> int:

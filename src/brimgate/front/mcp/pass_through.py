@@ -1,7 +1,7 @@
 """`/mcp` in front of a server that speaks HTTP itself: pass its answers on, and rewrite only what must be."""
 
 import asyncio
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol, assert_never
 
@@ -13,7 +13,7 @@ from brimgate.front.mcp.router import check_content_type, not_allowed
 from brimgate.front.mcp.sessions import SESSION_ID
 from brimgate.http.asgi import Header
 from brimgate.relay.actions import Action, Decided, Greeted, Note, ToClient, Told, ToUpstream, Wait, Work
-from brimgate.relay.catalog import Catalog
+from brimgate.relay.catalog import Catalog, Catalogs
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
 from brimgate.relay.protocol.versions import ProtocolRefusal, check_envelope, is_modern_header
@@ -53,9 +53,11 @@ class Through:
         shown = _ANSWERED | {b"www-authenticate"} if shows_login else _ANSWERED
         self._passing = Passing(tell, shown, max_bytes=max_bytes)
         self._sessions: OrderedDict[tuple[str, bytes], Session] = OrderedDict()
-        self._unproven: set[tuple[str, bytes]] = set()
-        """Sessions that were not opened through us; only the server knows whether they exist."""
-        self._catalogs: dict[str, Catalog] = {}
+        self._unproven: dict[tuple[str, bytes], None] = {}
+        """Sessions that were not opened through us, oldest first; only the server knows whether they exist."""
+        self._owners: Counter[bytes] = Counter()
+        """How many principals have a session of this id: one, unless a server gives everyone the same."""
+        self._catalogs = Catalogs()
         self.pending = 0
         self._listening: set[asyncio.Task[Any]] = set()
 
@@ -99,7 +101,7 @@ class Through:
             raise HttpError(400, "the request has no body", code=rpc.PARSE_ERROR)
         message = rpc.read(body)
         method, key = (message.method, message.key) if isinstance(message, Message) else ("", b"")
-        session = self._session(exchange)
+        session = self._session(exchange, key)
         onward: bytes | None = None
         given: list[Action] = []
         for action in session.from_client(body):
@@ -122,7 +124,7 @@ class Through:
         try:
             answer = await self._call(b"POST", exchange, onward)
             if method == "initialize" and answer.status < 300:
-                self._remember(exchange.principal, answer.header(SESSION_ID), session)
+                self._remember(exchange.principal.id, answer.header(SESSION_ID), session)
             try:
                 await self._passing.pass_on(exchange, answer, session, key, mine)
             finally:
@@ -175,39 +177,52 @@ class Through:
             raise no_session(message.key)
         if answer.status >= 400:
             raise HttpError(answer.status, "the server does not take this session", key=message.key)
-        self._unproven.discard(key)
+        self._unproven.pop(key, None)
 
     # Sessions
 
     def _key(self, exchange: HttpExchange) -> tuple[str, bytes]:
-        return exchange.principal, exchange.header(SESSION_ID)
+        return exchange.principal.id, exchange.header(SESSION_ID)
 
-    def _session(self, exchange: HttpExchange) -> Session:
-        """Return the client's session.
+    def _session(self, exchange: HttpExchange, message_key: bytes = b"") -> Session:
+        """Return the client's session. Raise HttpError if it is another's: the server may not tell them apart.
 
         Without a session id, make one for this exchange alone: ids mean nothing beyond it.
         """
         key = self._key(exchange)
         if not key[1]:
-            return self._make(exchange.principal)
+            return self._make(key[0])
         session = self._sessions.get(key)
         if session is None:
-            session = self._make(exchange.principal)
+            if self._owners[key[1]]:
+                raise no_session(message_key)
+            session = self._make(key[0])
             self._remember(*key, session)
-            self._unproven.add(key)
+            self._unproven[key] = None
         self._sessions.move_to_end(key)
         return session
 
     def _make(self, principal: str) -> Session:
-        return self._new_session(self._catalogs.setdefault(principal, Catalog()), principal)
+        return self._new_session(self._catalogs.of(principal), principal)
 
     def _remember(self, principal: str, given: bytes, session: Session) -> None:
-        if given:
-            self._sessions[principal, given] = session
-            if len(self._sessions) > _MAX_SESSIONS:
-                oldest, _ = self._sessions.popitem(last=False)
-                self._unproven.discard(oldest)
+        if not given:
+            return
+        key = principal, given
+        if key not in self._sessions:
+            self._owners[given] += 1
+        self._sessions[key] = session
+        self._unproven.pop(key, None)
+        if len(self._sessions) > _MAX_SESSIONS:
+            # Ids that somebody made up go first: they must not make us forget whose the others are.
+            self._drop(next(iter(self._unproven or self._sessions)))
 
     def _forget(self, exchange: HttpExchange) -> None:
-        self._sessions.pop(self._key(exchange), None)
-        self._unproven.discard(self._key(exchange))
+        self._drop(self._key(exchange))
+
+    def _drop(self, key: tuple[str, bytes]) -> None:
+        self._unproven.pop(key, None)
+        if self._sessions.pop(key, None) is not None:
+            self._owners[key[1]] -= 1
+            if not self._owners[key[1]]:
+                del self._owners[key[1]]

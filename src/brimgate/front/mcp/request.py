@@ -3,6 +3,7 @@
 import asyncio
 import re
 import secrets
+import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping
 from functools import lru_cache
 from typing import Any, Final, Protocol, cast
@@ -11,6 +12,7 @@ import msgspec
 
 from brimgate.errors import UpstreamError
 from brimgate.front.mcp.errors import HttpError, too_many
+from brimgate.guard.principal import NOBODY, Principal
 from brimgate.http.asgi import Header, Receive, Scope, Send
 from brimgate.http.encodings import BodyTooLong, UnknownEncoding, Unreadable, decoded
 from brimgate.relay.actions import Line, ToClient
@@ -19,6 +21,8 @@ from brimgate.relay.protocol.message import Message
 
 HANGUP: Final = "brimgate.hangup"
 """Where the connection puts the callback for its end."""
+PRINCIPAL: Final = "brimgate.principal"
+"""Where another application that answers finds the principal."""
 JSON: Final = (b"content-type", b"application/json")
 _STREAM: Final = (
     (b"content-type", b"text/event-stream"),
@@ -28,16 +32,26 @@ _STREAM: Final = (
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._:/+=-]{1,128}")
 _MAX_BATCH: Final = 1_000
 _ROOM_SECONDS: Final = 30.0
+_MAX_PATH_CHARS: Final = 200
+
+
+class Report(Protocol):
+    """The log, as far as requests need it."""
+
+    def tells(self, level: str) -> bool: ...
+    def write(self, event: str, fields: dict[str, Any], level: str) -> None: ...
 
 
 class Hangup:
     """Tells, once, that the client has gone."""
 
-    __slots__ = ("_callbacks", "is_over")
+    __slots__ = ("_callbacks", "is_over", "status")
 
     def __init__(self) -> None:
         self._callbacks: list[Callable[[], object]] = []
         self.is_over = False
+        self.status = 0
+        """The status that the connection ended with, if it refused the rest of a request."""
 
     def __call__(self) -> None:
         self.is_over = True
@@ -57,8 +71,6 @@ class Hangup:
 
 
 class HttpExchange:
-    principal = "local"
-
     def __init__(self, scope: Scope, receive: Receive, send: Send, *, max_body_bytes: int) -> None:
         self._scope, self._receive, self._send = scope, receive, send
         self._max_body_bytes = max_body_bytes
@@ -68,10 +80,14 @@ class HttpExchange:
         self.headers: list[Header] = scope["headers"]
         self._first = dict(reversed(self.headers))
         self.hangup: Hangup = scope.get(HANGUP) or Hangup()
+        self.principal: Principal = NOBODY
+        """Whose it is, once the upstream it is for has decided."""
+        self.log_level = "info"
+        self._began = time.perf_counter()
         self.more_headers: list[Header] = []
         """Sent with every response."""
         given = self.header(b"x-request-id")
-        self.request_id = given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8).encode()
+        self.request_id = given if _REQUEST_ID.fullmatch(given) else new_request_id()
         self.status = 0
         """The status of the response, once it has begun."""
 
@@ -120,6 +136,12 @@ class HttpExchange:
         except BodyTooLong:
             raise self._too_large() from None
 
+    def summary(self) -> dict[str, object]:
+        """Return what the log says of it. Status 0: the client has gone before there was an answer."""
+        status = self.status or self.hangup.status
+        seconds = time.perf_counter() - self._began
+        return request_fields(self.method, self.path, status, seconds, self.principal, self.request_id)
+
     async def hand_to(self, app: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
         """Let another application answer, and add our own headers to its response."""
 
@@ -130,6 +152,7 @@ class HttpExchange:
                 message = {**message, "headers": [*message.get("headers", ()), *ours]}
             await self._send(message)
 
+        self._scope[PRINCIPAL] = self.principal
         await app(self._scope, self._receive, send)
 
     async def answer(
@@ -169,6 +192,24 @@ class HttpExchange:
 
     async def end(self) -> None:
         await self.write(b"", is_last=True)
+
+
+def new_request_id() -> bytes:
+    return secrets.token_hex(8).encode()
+
+
+def request_fields(
+    method: str, path: str, status: int, seconds: float, principal: Principal, request_id: bytes
+) -> dict[str, object]:
+    """Return the fields of the line that the log has for every request."""
+    return {
+        "method": method,
+        "path": path[:_MAX_PATH_CHARS],
+        "status": status,
+        "ms": round(seconds * 1_000, 1),
+        "principal": principal.name,
+        "request": request_id.decode(),
+    }
 
 
 @lru_cache(1_000)

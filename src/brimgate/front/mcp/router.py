@@ -1,13 +1,12 @@
 """The ASGI application: access checks, routing and error handling."""
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from brimgate.errors import UpstreamError
 from brimgate.front.mcp.errors import INTERNAL_ERROR, HttpError, upstream_down
-from brimgate.front.mcp.request import JSON, HttpExchange, check_batch, check_id
+from brimgate.front.mcp.request import JSON, HttpExchange, Report, check_batch, check_id
 from brimgate.front.mcp.sessions import HandshakeSessions
 from brimgate.front.mcp.stateless import StatelessExchanges
 from brimgate.guard.origin import OriginRules
@@ -17,9 +16,6 @@ from brimgate.relay.protocol.message import Garbage, Message, Opaque, one_line
 from brimgate.relay.protocol.versions import is_modern_header
 
 Handler = Callable[[HttpExchange], Awaitable[None]]
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
-Report = Callable[[str, dict[str, object], str], None]
-"""Receives reports of requests and errors: event, fields, level."""
 _CORS_HEADERS: Final = (
     b"content-type, accept, authorization, last-event-id, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, "
     b"x-request-id"
@@ -83,13 +79,12 @@ class Router:
         *,
         origins: OriginRules,
         max_body_bytes: int,
-        mounted: "Mapping[str, Application] | None" = None,
+        mounted: "Mapping[str, Handler] | None" = None,
     ) -> None:
-        """Create the router. `mounted` has other applications, by the prefix of their paths."""
+        """Create the router. `mounted` has what answers all paths that begin so."""
         self._mounted = mounted or {}
         self.origins = origins
         self.max_body_bytes = max_body_bytes
-        self.tells_requests = False
         self._routes = routes
         self._report = report
 
@@ -97,7 +92,13 @@ class Router:
         if scope["type"] != "http":
             return
         exchange = HttpExchange(scope, receive, send, max_body_bytes=self.max_body_bytes)
-        began = time.perf_counter()
+        try:
+            await self._answer(exchange)
+        finally:  # also if we are about to end, and it is cut
+            if self._report.tells(exchange.log_level):
+                self._report.write("request", exchange.summary(), exchange.log_level)
+
+    async def _answer(self, exchange: HttpExchange) -> None:
         try:
             await self._handle(exchange)
         except HttpError as refusal:
@@ -108,13 +109,9 @@ class Router:
             if not exchange.hangup.is_over:
                 raise
         except Exception as error:  # noqa: BLE001  # one request must not affect the others
-            self._report(
-                "internal_error", self._fields(exchange, began) | {"error": repr(error)[:200]}, "error"
-            )
+            self._report.write("internal_error", exchange.summary() | {"error": repr(error)[:200]}, "error")
             text = f"Brimgate failed on this request; its log says why, at {exchange.request_id.decode()}"
             await self._refuse(exchange, HttpError(500, text, code=INTERNAL_ERROR))
-        if self.tells_requests:
-            self._report("request", self._fields(exchange, began), "debug")
 
     async def _handle(self, exchange: HttpExchange) -> None:
         # Only the decoded path counts: whatever two readers could read differently decides nothing.
@@ -143,9 +140,9 @@ class Router:
         if handler is not None:
             await handler(exchange)
             return
-        for beginning, app in self._mounted.items():
+        for beginning, handler in self._mounted.items():
             if exchange.path == beginning or exchange.path.startswith(beginning + "/"):
-                await exchange.hand_to(app)
+                await handler(exchange)
                 return
         there = ", ".join(sorted({*self._routes, *self._mounted}))
         raise HttpError(404, f"there is nothing here; there is {there}")
@@ -155,15 +152,6 @@ class Router:
             await exchange.refuse(refusal)
         # If the response has begun, returning without its end cuts the connection: the client sees that it is
         # incomplete.
-
-    def _fields(self, exchange: HttpExchange, began: float) -> dict[str, object]:
-        return {
-            "method": exchange.method,
-            "path": exchange.path[:200],
-            "status": exchange.status,
-            "ms": round((time.perf_counter() - began) * 1_000, 1),
-            "request": exchange.request_id.decode(),
-        }
 
 
 def _asked_headers(exchange: HttpExchange) -> bytes:

@@ -114,7 +114,7 @@ class HandshakeSessions:
         if self.is_draining:
             raise too_many("no more sessions can be opened: Brimgate is about to end", message.key)
         try:
-            session = HttpSession(exchange.principal, self._converse)
+            session = HttpSession(exchange.principal.id, self._converse)
         except HttpError as full:
             full.key = message.key
             raise
@@ -179,7 +179,7 @@ class HandshakeSessions:
         if not given:
             raise HttpError(400, "the header Mcp-Session-Id is missing: begin with initialize", key=key)
         session = self._sessions.get(given)
-        if session is None or session.principal != exchange.principal:
+        if session is None or session.principal != exchange.principal.id:
             raise no_session(key)
         return session
 
@@ -187,11 +187,12 @@ class HandshakeSessions:
         if self._sessions.pop(session.id, None) is not None:
             self.end_later(session.end(grace_seconds))
 
-    def end_later(self, ending: Coroutine[Any, Any, None]) -> None:
-        """End a session in the background. Only our own shutdown waits for it."""
+    def end_later(self, ending: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        """End a session in the background. Our own shutdown waits for it, whoever else does."""
         task = asyncio.get_running_loop().create_task(ending)
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
+        return task
 
     def sweep(self) -> None:
         now, timing = time.monotonic(), self._timing()

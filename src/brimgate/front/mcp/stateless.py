@@ -122,7 +122,7 @@ class StatelessExchanges:
         if not exchange.accepts(b"application/json") or (message.method == LISTEN and not takes_stream):
             raise HttpError(406, "Accept must name application/json and text/event-stream", key=message.key)
         try:
-            shared = await self._share(exchange.principal, LOG_LEVEL_KEY in meta)
+            shared = await self._share(exchange.principal.id, LOG_LEVEL_KEY in meta)
         except UpstreamError as error:
             is_greeting = message.method in _GREETINGS
             raise upstream_down(error, message.key, is_greeting=is_greeting) from None

@@ -3,8 +3,7 @@
 import codecs
 from collections.abc import Iterable
 from dataclasses import dataclass
-from hashlib import sha256
-from typing import Any, Final
+from typing import Final
 
 from brimgate.engine.jsontext import is_utf8
 from brimgate.engine.replies.reply import budget_fields
@@ -29,7 +28,6 @@ _OF_THE_BODY: Final = frozenset(
     )
 )
 """Headers that are no longer true of another body."""
-_CREDENTIALS: Final = (b"authorization", b"cookie", b"x-api-key")
 _JSON: Final = frozenset(("application/json", "text/json", "application/json-seq"))
 _TEXT: Final = frozenset(
     (
@@ -107,16 +105,6 @@ def without_body(headers: Iterable[Header]) -> list[Header]:
 def missing_header(missing: tuple[str, ...]) -> list[Header]:
     text = ", ".join(name for name in missing if name.isascii() and name.isprintable())
     return [(b"x-brimgate-missing-fields", text[:500].encode())] if text else []
-
-
-def credentials_digest(scope: Any) -> str:
-    """Return the principal: whoever sends the same credentials. Only their digest is kept."""
-    digest = sha256()
-    for name in _CREDENTIALS:
-        for key, value in scope.get("headers", ()):
-            if key.lower() == name:
-                digest.update(b"%s\0%d\0%s" % (name, len(value), value))
-    return digest.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

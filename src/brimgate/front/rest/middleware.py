@@ -15,7 +15,6 @@ from brimgate.errors import BrimgateError, ClientError
 from brimgate.front.rest.headers import (
     as_utf8,
     budget_headers,
-    credentials_digest,
     for_the_application,
     header,
     looks_binary,
@@ -39,6 +38,7 @@ from brimgate.front.rest.response import (
     failure_of,
     send_failure,
 )
+from brimgate.guard.principal import Principal, as_principal, principal_of_scope
 from brimgate.hold.live_lists import EVERYTHING, LiveList
 from brimgate.hold.protection import Protection
 from brimgate.hold.runtime import UNKNOWN_BYTES, run_work
@@ -72,7 +72,7 @@ class ProtectedApp:
         *,
         details: Mapping[str, str] | None = None,
         names: ParameterNames | None = None,
-        principal: Callable[[Scope], str] = credentials_digest,
+        principal: Callable[[Scope], str | Principal] = principal_of_scope,
         clock: Callable[[], float] = time.time,
         max_bytes: int = MAX_BYTES,
         report: Report,
@@ -94,10 +94,10 @@ class ProtectedApp:
         if scope["type"] != "http" or scope.get(_DECIDED):
             await self.app(scope, receive, send)
             return
-        rule, principal = self.rules(scope["path"]), self._principal(scope)
+        rule, principal = self.rules(scope["path"]), as_principal(self._principal(scope))
 
         def tell() -> None:
-            decision = account.decision(principal, self._upstream, rule.policy.estimator.family)
+            decision = account.decision(principal.name, self._upstream, rule.policy.estimator.family)
             try:
                 self._report(decision)
             except Exception:  # noqa: BLE001  # NFR-4: telemetry never fails a request
@@ -112,7 +112,7 @@ class ProtectedApp:
             raise
 
     async def _answer(
-        self, scope: Scope, receive: Receive, account: Account, rule: ToolRule, principal: str
+        self, scope: Scope, receive: Receive, account: Account, rule: ToolRule, principal: Principal
     ) -> None:
         if rule.hidden:
             await self._fail(account, scope, HIDDEN, "refused")
@@ -129,7 +129,7 @@ class ProtectedApp:
         else:
             await self._protect(call, scope, receive, account)
 
-    def _call(self, scope: Scope, rule: ToolRule, principal: str) -> RestCall | None:
+    def _call(self, scope: Scope, rule: ToolRule, principal: Principal) -> RestCall | None:
         """Return what is known of a request, or None if it is not protected."""
         path: str = scope["path"]
         if not rule.enabled or not rule.rollout:
@@ -139,7 +139,7 @@ class ProtectedApp:
         if not query.has_cursor and not rule.protects(path, urlencode(query.others).encode()):
             return None
         asked = read_query(query, self._names, rule.policy.max_page_size)
-        binding = Binding(principal, _UPSTREAM, path)
+        binding = Binding(principal.id, _UPSTREAM, path)
         return RestCall(
             self.protection, rule, self.rules, path, _endpoint(scope), scope["method"], asked, binding,
             self._clock(), self._names, template_for(path, self.details),

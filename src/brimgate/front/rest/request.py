@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from brimgate.engine.cursor import Binding
-from brimgate.engine.decision import Outcome, Sizes, item_count
+from brimgate.engine.decision import AnswerSizes, Outcome, item_count
 from brimgate.engine.document import Position
 from brimgate.engine.fields import ALL
 from brimgate.engine.policy import Policy, ToolRule
@@ -31,7 +31,7 @@ _BY_KIND: Final[dict[str, Outcome]] = {"page": "page", "part": "page", "preview"
 class RestAnswer:
     shaped: Shaped
     outcome: Outcome
-    sizes: Sizes
+    sizes: AnswerSizes
     original_bytes: int
     issued_cursor: bool
 
@@ -79,7 +79,7 @@ class RestCall:
         shown = items if shaped.outcome in ("passed", "rendered") else shaped.items
         outcome = "error" if is_error else shaped.outcome
         return RestAnswer(
-            shaped, outcome, Sizes(tokens, shaped.tokens, items, shown), len(data), held.has_issued
+            shaped, outcome, AnswerSizes(tokens, shaped.tokens, items, shown), len(data), held.has_issued
         )
 
     def _shaped(self, frame: RestFrame, request: Query, *, is_error: bool) -> Shaped:
@@ -139,7 +139,7 @@ class RestCall:
             _log.warning("what is held of %r is sent as plain text", self.path, exc_info=True)
             shaped = last_resort(frame)
         document = held.source
-        sizes = Sizes(
+        sizes = AnswerSizes(
             document.tokens(policy.estimator), shaped.tokens, item_count(document, policy), shaped.items
         )
         return RestAnswer(shaped, "read", sizes, len(document.data), held.has_issued)

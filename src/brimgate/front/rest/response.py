@@ -4,7 +4,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple
 
-from brimgate.engine.decision import Decision, Outcome, Sizes
+from brimgate.engine.decision import AnswerSizes, Decision, Outcome
 from brimgate.engine.document import one_line
 from brimgate.engine.replies.rest_frame import RefusedQuery, encoded, invalid_cursor
 from brimgate.errors import BrimgateError, ClientError, CursorError, UpstreamError
@@ -79,7 +79,7 @@ class Account:
         """The status of the response, once it has begun."""
         self.outcome: Outcome | None = None
         """What was decided; None if the answer only passed."""
-        self.sizes = Sizes(0, 0)
+        self.sizes = AnswerSizes(0, 0)
         self.original_bytes: int | None = None
         self.issued_cursor = False
         self.followed_cursor = False
@@ -112,7 +112,7 @@ class Account:
     def note_failure(self, failure: Failure, outcome: Outcome) -> None:
         self.outcome, self.reason = outcome, failure.message
         tokens = len(failure.body) // _CHARS_A_TOKEN
-        self.sizes = Sizes(0, tokens)
+        self.sizes = AnswerSizes(0, tokens)
         self.original_bytes = self.original_bytes or 0
 
     def decision(self, principal: str, upstream: str, method: str) -> Decision:
@@ -120,7 +120,7 @@ class Account:
         if outcome is None:  # unprotected, or nothing a model reads: counted by its length alone
             outcome, method = ("error" if self.status >= 400 else "passed"), "chars4"
             tokens = self._sent_bytes // _CHARS_A_TOKEN if self._is_text else 0
-            sizes = Sizes(tokens, tokens)
+            sizes = AnswerSizes(tokens, tokens)
         over = time.perf_counter()
         came_at = self._came_at or (self._began if self.followed_cursor else over)
         return Decision(
