@@ -28,7 +28,7 @@ from brimgate.hold.stores.memory import MemoryStore
 from brimgate.relay import results, rewrite
 from brimgate.relay.protocol.message import encode
 from brimgate.relay.read_tool import definition, read_on
-from brimgate.relay.reduction import has_cursor, reports_failure, sizes_in
+from brimgate.relay.reduction import reports_failure
 from brimgate.watch.log import log_decisions
 
 if TYPE_CHECKING:
@@ -278,14 +278,12 @@ class _Account:
     def reduce(self, raw: bytes, bounded: rewrite.Bounded) -> bytes:
         reply = bounded.reply
         outcome: Outcome = "error" if self._is_error or reports_failure(bounded.raw) else reply.outcome
-        self._tell(outcome, len(raw), len(bounded.raw), sizes_in(reply), issued_cursor=has_cursor(reply))
+        self._tell(outcome, len(raw), len(bounded.raw), reply.sizes, issued_cursor=reply.has_cursor)
         return bounded.raw
 
     def read(self, reply: "Reply", sent: bytes) -> None:
         came: int = reply.record["total"].get("bytes", 0)
-        self._tell(
-            "read", came, len(sent), sizes_in(reply), issued_cursor=has_cursor(reply), followed_cursor=True
-        )
+        self._tell("read", came, len(sent), reply.sizes, issued_cursor=reply.has_cursor, followed_cursor=True)
 
     def fail(self, outcome: Outcome, reason: str) -> None:
         tokens = self.rule.policy.estimator.table(reason)

@@ -1,6 +1,7 @@
 """`brimgate call`: call one tool of an MCP server from a shell."""
 
 import argparse
+import time
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -19,8 +20,8 @@ from brimgate.cli.calls.target import (
     remember,
 )
 from brimgate.cli.gateway import add_budget_flag, add_flags
-from brimgate.cli.output import complain, printable
-from brimgate.errors import BadRequest
+from brimgate.cli.output import complain, printable, report
+from brimgate.errors import BadRequest, UpstreamError
 
 if TYPE_CHECKING:
     from brimgate.app.client import CallOutcome, McpClient
@@ -112,6 +113,8 @@ class _Call:
     pack: "Pack | None" = None
     outcome: "CallOutcome | None" = None
     """None for a dry run."""
+    seconds: float = 0.0
+    """How long the server took to answer."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -140,7 +143,30 @@ def run(options: argparse.Namespace) -> int:
     def show(call: _Call) -> int:
         return _show(call, target, options)
 
-    return converse(target, options, prepare, talk, show)
+    try:
+        return converse(target, options, prepare, talk, show)
+    except UpstreamError as error:
+        _report_failure(tool, str(error), target, options)
+        raise
+
+
+def _report_failure(
+    tool: str,
+    reason: str,
+    target: Target,
+    options: argparse.Namespace,
+    error: bytes = b"",
+    seconds: float = 0.0,
+) -> None:
+    from brimgate.cli.calls.answer_text import CLIENT
+    from brimgate.engine.decision import AnswerSizes, Decision
+    from brimgate.guard.principal import CLI
+
+    decision = Decision(
+        time.time(), CLI.name, target.name, tool, "error", len(error), len(reason.encode()), AnswerSizes(0, 0),
+        CLIENT, upstream_seconds=seconds, reason=reason,
+    )  # fmt: skip
+    report(decision, options.log_level)
 
 
 async def _call(
@@ -183,10 +209,11 @@ async def _call(
     guard = recognised(tools) if options.pack == NO_PACK else pack
     if is_destructive(tool, guard) and not options.force:
         raise BadRequest(_refusal(name, text))
+    began = time.perf_counter()
     called = asyncio.create_task(caller.call(name, text, patience.note))
     await asyncio.sleep(0)
     import_module(_PRESENTING)  # while the server is at work
-    return _Call(name, arguments, text, pack, await called)
+    return _Call(name, arguments, text, pack, await called, time.perf_counter() - began)
 
 
 def _refusal(tool: str, arguments: bytes) -> str:
@@ -220,8 +247,11 @@ def _show(call: _Call, target: Target, options: argparse.Namespace) -> int:
             lambda: _policy(call.tool, target, options, call.pack),
             config.wrapper_log,
             config.context_protection.cursor_ttl_seconds,
+            target.name,
+            call.seconds,
         )
         return present(called, options)
+    _report_failure(call.tool, outcome.reason, target, options, outcome.error, call.seconds)
     if options.raw or options.json:
         write_json(outcome.error + b"\n")
     code = "" if outcome.code is None else f" ({outcome.code})"

@@ -1,18 +1,23 @@
 """Options that several commands share, and their meaning for the engine."""
 
 import argparse
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from brimgate.cli.gateway import add_budget_flag, add_flags
-from brimgate.cli.output import READ_COMMAND
+from brimgate.cli.output import READ_COMMAND, report
 from brimgate.engine.cursor import Binding
+from brimgate.engine.decision import AnswerSizes, Decision, Outcome, sizes_of
+from brimgate.engine.document import Document
 from brimgate.engine.forms import AUTO, FORMS
 from brimgate.engine.policy import Policy
 from brimgate.engine.query import Query, parse_query
-from brimgate.engine.replies.reply import allowance
+from brimgate.engine.replies.reply import Reply, allowance
 from brimgate.engine.tokens.estimator import Estimator, family_of
 from brimgate.engine.tokens.families import MIN_BUDGET
-from brimgate.errors import BadRequest
+from brimgate.errors import BadRequest, ClientError
 from brimgate.guard.principal import CLI
 from brimgate.hold.protection import DEFAULT_TTL_SECONDS, Protection, ring_beside
 from brimgate.hold.stores.file import FileStore
@@ -89,6 +94,45 @@ def make_request(options: argparse.Namespace, policy: Policy) -> Query:
         form=options.form,
         max_limit=policy.max_page_size,
     )
+
+
+class ShellAccount:
+    """Reports the decisions of `reduce` and `read`."""
+
+    def __init__(self, tool: str, policy: Policy) -> None:
+        self._tool, self._policy = tool, policy
+        self._began = time.perf_counter()
+
+    def note_reply(self, reply: Reply) -> None:
+        came: int = reply.record["total"].get("bytes", 0)
+        size = len(reply.text.encode("utf-8", "surrogateescape"))
+        is_read = reply.outcome == "read"
+        self._tell(
+            reply.outcome, came, size, reply.sizes, issued_cursor=reply.has_cursor, followed_cursor=is_read
+        )
+
+    def note_passed(self, data: bytes, shown: bytes) -> None:
+        outcome: Outcome = "passed" if shown is data else "rendered"
+        self._tell(outcome, len(data), len(shown), partial(sizes_of, Document(data), self._policy))
+
+    def note_refusal(self, error: ClientError) -> None:
+        self._tell("refused", 0, len(str(error).encode()), AnswerSizes(0, 0), reason=str(error))
+
+    def _tell(
+        self,
+        outcome: Outcome,
+        came: int,
+        sent: int,
+        sizes: AnswerSizes | Callable[[], AnswerSizes],
+        **more: Any,
+    ) -> None:
+        seconds, self._began = time.perf_counter() - self._began, time.perf_counter()
+        report(
+            Decision(
+                time.time(), CLI.name, UPSTREAM, self._tool, outcome, came, sent, sizes, "brimgate",
+                self._policy.estimator.family, engine_seconds=seconds, **more,
+            )
+        )  # fmt: skip
 
 
 def make_protection(policy: Policy, ttl_seconds: int = DEFAULT_TTL_SECONDS) -> Protection:

@@ -1,12 +1,14 @@
 """Print replies, for people and for programs."""
 
 import json
+import os
 import re
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TextIO
 
 if TYPE_CHECKING:
+    from brimgate.engine.decision import Decision
     from brimgate.engine.replies.reply import Reply
 
 READ_COMMAND: Final = "brimgate read"
@@ -23,6 +25,16 @@ def complain(message: str) -> None:
     if sys.stderr is not None:
         with suppress(OSError):  # a full disk, for example: our message must not cost the answer
             sys.stderr.write(f"brimgate: {message}\n")
+
+
+def report(decision: "Decision", level: str | None = None) -> None:
+    """Log what became of an answer, if the level of the log is so low: most people only want the answer."""
+    from brimgate.watch.log import LEVELS, Log
+
+    level = level or os.environ.get("BRIMGATE_LOG_LEVEL", "").lower()
+    if LEVELS.get(level, LEVELS["warning"]) <= LEVELS["info"]:
+        is_json = os.environ.get("BRIMGATE_LOG_FORMAT", "").lower() == "json"
+        Log(level, "json" if is_json else "text").decided(decision)
 
 
 def printable(text: str) -> str:

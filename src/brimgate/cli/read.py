@@ -9,6 +9,7 @@ from brimgate.cli import Commands
 from brimgate.cli.engine_options import (
     PRINCIPAL,
     UPSTREAM,
+    ShellAccount,
     add_budget_options,
     add_view_options,
     make_policy,
@@ -16,9 +17,11 @@ from brimgate.cli.engine_options import (
     make_request,
 )
 from brimgate.cli.output import print_reply
+from brimgate.errors import ClientError
 
 if TYPE_CHECKING:
     from brimgate.engine.policy import Policy
+    from brimgate.engine.query import Query
     from brimgate.packs.pack import Pack
 
 _EXAMPLE: Final = """example:
@@ -46,6 +49,15 @@ def add_parser(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     policy = make_policy(options)
     request = make_request(options, policy)
+    account = ShellAccount("read", policy)
+    try:
+        return _read(options, policy, request, account)
+    except ClientError as error:
+        account.note_refusal(error)
+        raise
+
+
+def _read(options: argparse.Namespace, policy: "Policy", request: "Query", account: ShellAccount) -> int:
     protection = make_protection(policy)
     binding = protection.owner(options.cursor, PRINCIPAL, UPSTREAM)
     pack, tool = _pack_and_tool(binding.tool)
@@ -58,6 +70,7 @@ def run(options: argparse.Namespace) -> int:
         protection = replace(protection, policy=_with_sections(policy, pack, tool))
     answer_format = shell_formatter and shell_formatter.answer_format
     reply = protection.read(options.cursor, binding, request, time.time(), answer_format)
+    account.note_reply(reply)
     print_reply(reply, as_json=options.json)
     if shell_formatter:
         shell_formatter.remember(reply.text)

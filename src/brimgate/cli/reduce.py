@@ -10,6 +10,7 @@ from typing import Final
 from brimgate.cli import Commands
 from brimgate.cli.engine_options import (
     BINDING,
+    ShellAccount,
     add_budget_options,
     add_view_options,
     make_policy,
@@ -22,7 +23,7 @@ from brimgate.engine.document import Document
 from brimgate.engine.forms import AUTO, render
 from brimgate.engine.query import Query
 from brimgate.engine.rebuild import Rebuilder, next_on_walk
-from brimgate.errors import BadRequest, InputError, JsonRefused
+from brimgate.errors import BadRequest, ClientError, InputError, JsonRefused
 from brimgate.hold.protection import Protection
 
 MAX_INPUT_BYTES: Final = 256 << 20
@@ -62,21 +63,27 @@ def run(options: argparse.Namespace) -> int:
     data = read_input(options.file or "''")
     if options.form and options.form != AUTO:
         _check_form(data, options.form)
-    protection = make_protection(policy)
+    protection, account = make_protection(policy), ShellAccount("reduce", policy)
     if options.walk:
         if _selects(request):
             raise BadRequest(
                 "--walk follows the whole answer: leave out --fields, --path, --lines, --search and --pages"
             )
-        return _walk(protection, data, options.form or "", as_json=options.json)
-    if _selects(request):
-        print_reply(protection.select(data, BINDING, request, time.time()), as_json=options.json)
-        return 0
-    reply = protection.protect(data, BINDING, time.time())
+        return _walk(protection, data, options.form or "", account, as_json=options.json)
+    try:
+        reply = (
+            protection.select(data, BINDING, request, time.time())
+            if _selects(request)
+            else protection.protect(data, BINDING, time.time())
+        )
+    except ClientError as error:
+        account.note_refusal(error)
+        raise
     if reply is not None:
+        account.note_reply(reply)
         print_reply(reply, as_json=options.json)
     else:
-        _print_untouched(data, protection, options.form or "", as_json=options.json)
+        _print_untouched(data, protection, options.form or "", account, as_json=options.json)
     return 0
 
 
@@ -122,13 +129,16 @@ def _selects(request: Query) -> bool:
     )
 
 
-def _print_untouched(data: bytes, protection: Protection, form: str, *, as_json: bool) -> None:
+def _print_untouched(
+    data: bytes, protection: Protection, form: str, account: ShellAccount, *, as_json: bool
+) -> None:
     """Print what fits unchanged, unless a form was requested."""
     estimator = protection.policy.estimator
     shown, name = data, "untouched"
     if form and Document(data).is_json:
         rendered = render(jsontext.canonical(data), form, estimator)
         shown, name = rendered.text.encode() + b"\n", rendered.form
+    account.note_passed(data, shown)
     if as_json:
         text = shown.decode("utf-8", "surrogateescape")
         tokens = estimator.count(text)
@@ -138,15 +148,16 @@ def _print_untouched(data: bytes, protection: Protection, form: str, *, as_json:
         write_bytes(shown)
 
 
-def _walk(protection: Protection, data: bytes, form: str, *, as_json: bool) -> int:
+def _walk(protection: Protection, data: bytes, form: str, account: ShellAccount, *, as_json: bool) -> int:
     reply = protection.protect(data, BINDING, time.time())
     if reply is None:
-        _print_untouched(data, protection, form, as_json=as_json)
+        _print_untouched(data, protection, form, account, as_json=as_json)
         return 0
     rebuilder = Rebuilder()
     progress = ProgressBar(reply.record["total"]["bytes"])
     count = 0
     while True:
+        account.note_reply(reply)
         print_reply(reply, as_json=as_json)
         rebuilder.feed(reply)
         count += 1

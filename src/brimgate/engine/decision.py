@@ -125,6 +125,17 @@ def outcome_of(plan: Plan) -> Outcome:
             assert_never(plan)
 
 
+def asked_outcome(kind: str) -> Outcome:
+    """Return what became of an answer of which something was chosen at once: that was not decided, but asked for."""
+    match kind:
+        case "page" | "part":
+            return "page"
+        case "preview" | "chunk":
+            return kind
+        case _:
+            return "rendered"
+
+
 class AnswerSizes(NamedTuple):
     """What an answer and its reply take, in tokens and in items of a list."""
 

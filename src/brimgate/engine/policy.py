@@ -132,6 +132,9 @@ class Policy(AnswerOptions):
         """The budget that an answer is within whatever its shape."""
         return min(self.chunk_threshold, self.output_token_threshold)
 
+    def for_bounded_answers(self) -> "Policy":
+        return replace(self.with_budget(self.hard_output_token_cap), compact="never")
+
     def spelled_out(self, fields: tuple[str, ...]) -> tuple[str, ...]:
         """Replace the name of each section by its fields."""
         known = dict(self.sections)
@@ -173,8 +176,7 @@ class ToolRule(CallOptions):
 
     def for_bounded_answers(self) -> "ToolRule":
         """Return the rule for an answer that another Brimgate has bounded already: only our cap applies."""
-        policy = self.policy.with_budget(self.policy.hard_output_token_cap)
-        return replace(self, policy=replace(policy, compact="never"), annotate="reduced", formats=None)
+        return replace(self, policy=self.policy.for_bounded_answers(), annotate="reduced", formats=None)
 
     def answer_format(
         self, arguments: bytes = b"", on_trouble: Callable[[dict[str, Any]], None] = lambda _: None

@@ -10,6 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from brimgate.engine.cursor import Binding, Cursor, KeyRing, check_key, peek
+from brimgate.engine.decision import asked_outcome
 from brimgate.engine.document import Document, Position
 from brimgate.engine.policy import Policy
 from brimgate.engine.query import FOCUS, WHOLE, Query, View
@@ -91,7 +92,8 @@ class Protection:
     def select(self, data: bytes, binding: Binding, request: Query, now: float) -> Reply:
         """Reply to a query about an answer that is not held yet."""
         held = self.hold(data, binding, now)
-        return Gate(held.source, self.policy, held.issue).read(FOCUS, Position(0), request)
+        reply = Gate(held.source, self.policy, held.issue).read(FOCUS, Position(0), request)
+        return replace(reply, outcome=asked_outcome(reply.record["kind"]))
 
     def read(
         self,

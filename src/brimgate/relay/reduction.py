@@ -85,8 +85,8 @@ class Reducer:
     ) -> Decided:
         outcome: Outcome = "error" if is_error or reports_failure(bounded.raw) else bounded.reply.outcome
         return self._decided(
-            call, outcome, came, len(bounded.raw), sizes_in(bounded.reply),
-            engine_seconds=time.perf_counter() - began, issued_cursor=has_cursor(bounded.reply),
+            call, outcome, came, len(bounded.raw), bounded.reply.sizes,
+            engine_seconds=time.perf_counter() - began, issued_cursor=bounded.reply.has_cursor,
         )  # fmt: skip
 
     def refusal(self, call: PendingCall, answer: bytes, reason: str, outcome: Outcome) -> Decided:
@@ -337,8 +337,8 @@ class Reducer:
         call.tool = reading.tool  # whose answer it is
         came: int = reply.record["total"].get("bytes", 0)
         decided = self._decided(
-            call, "read", came, len(result), sizes_in(reply), engine_seconds=time.perf_counter() - began,
-            issued_cursor=has_cursor(reply), followed_cursor=True,
+            call, "read", came, len(result), reply.sizes, engine_seconds=time.perf_counter() - began,
+            issued_cursor=reply.has_cursor, followed_cursor=True,
         )  # fmt: skip
         return [*notes, decided, ToClient(rpc.answer(message.key, result))]
 
@@ -402,16 +402,3 @@ def _sizes_of(raw: Any, policy: "Policy") -> AnswerSizes:
     from brimgate.relay.results import sizes_of_answer
 
     return sizes_of_answer(bytes(raw), policy)
-
-
-def sizes_in(reply: "Reply") -> AnswerSizes:
-    """Return what a reply says of itself."""
-    record = reply.record
-    shown: int = record.get("shown", {}).get("items", 0)
-    if record["kind"] == "complete":
-        shown = reply.item_count
-    return AnswerSizes(record["total"]["tokens"], record["estimatedTokens"], reply.item_count, shown)
-
-
-def has_cursor(reply: "Reply") -> bool:
-    return "nextCursor" in reply.record or "detailsAvailable" in reply.record

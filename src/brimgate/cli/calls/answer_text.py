@@ -6,24 +6,41 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, assert_never
 
 import msgspec
 
 from brimgate.cli.calls.pack_text import ShellFormatter
-from brimgate.cli.output import complain, for_terminal, printable, write_json, write_text
+from brimgate.cli.output import complain, for_terminal, printable, report, write_json, write_text
 from brimgate.engine import jsontext
-from brimgate.engine.decision import Chunk, Format, Page, Pass, Preview, Rerender, Walk, decide
+from brimgate.engine.decision import (
+    AnswerSizes,
+    Chunk,
+    Decision,
+    Format,
+    Outcome,
+    Page,
+    Pass,
+    Preview,
+    Rerender,
+    Walk,
+    decide,
+    sizes_of,
+)
 from brimgate.engine.document import Document
 from brimgate.engine.policy import Policy
 from brimgate.engine.replies.formatted import VIEW
 from brimgate.errors import JsonRefused, OperatorError
+from brimgate.guard.principal import CLI
 from brimgate.packs.formatter import failure_of
 from brimgate.packs.pack import Pack
 from brimgate.relay.content import close_list, is_json, open_list, open_object
 from brimgate.relay.protocol.message import Json, text_of
+from brimgate.relay.rewrite import RECORD
 
 _decode: Final = msgspec.json.Decoder().decode
+CLIENT: Final = "brimgate call"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +48,8 @@ class ToolAnswer:
     document: bytes
     """A text, or JSON."""
     is_error: bool = False
+    is_bounded: bool = False
+    """Whether another Brimgate has bounded it already."""
 
     @property
     def as_json(self) -> bytes:
@@ -46,18 +65,19 @@ def read_answer(result: bytes) -> ToolAnswer:
     if members is None:
         return ToolAnswer(bytes(result))
     is_error = bytes(members.get("isError", b"")) == b"true"
+    is_bounded = RECORD in (open_object(members.get("_meta", b"{}")) or {})
     structured = bytes(members.get("structuredContent", b"null"))
     blocks = open_list(members.get("content", b"[]")) or []
     texts = [text for block in blocks if (text := _text_of_block(block)) is not None]
     inner = _unwrapped(structured)
     is_same = structured == b"null" or inner[:1] == b'"' or (bool(texts) and is_json(texts[0]))
     if len(texts) == len(blocks) == 1 and is_same:
-        return ToolAnswer(texts[0], is_error)
+        return ToolAnswer(texts[0], is_error, is_bounded)
     if structured != b"null":
         # Servers repeat it in texts, often several, for clients that know nothing else.
-        return ToolAnswer(inner, is_error)
+        return ToolAnswer(inner, is_error, is_bounded)
     if len(texts) == len(blocks):
-        return ToolAnswer(_several(texts), is_error)
+        return ToolAnswer(_several(texts), is_error, is_bounded)
     return ToolAnswer(close_list([bytes(block) for block in blocks]), is_error)
 
 
@@ -96,23 +116,28 @@ class Called:
     """The policy by the rules of the pack as well, which must be read first."""
     wrapper_log: str = ""
     ttl_seconds: int = 600
+    upstream: str = ""
+    upstream_seconds: float = 0.0
 
 
 def present(called: Called, options: argparse.Namespace) -> int:
     """Print the answer. Return 0, or 1 if it reports a failure."""
     started = time.perf_counter()
     answer = read_answer(called.result)
+    if answer.is_bounded:
+        called = replace(called, policy=called.policy.for_bounded_answers(), pack=None)
     failure = _failure(called, answer)
     if options.raw or options.json:
         printed = called.result if options.raw else answer.as_json
         write_json(printed + b"\n")
-        shown = _Shown(printed.decode("utf-8", "replace"))
+        shown = _as_it_came(printed.decode("utf-8", "replace"), Document(answer.document), called.policy)
     elif failure is not None:
         shown = _shown(replace(called, pack=None), failure)
         complain(f"{printable(called.tool)} failed: {for_terminal(shown.text, sys.stderr)}")
     else:
         shown = _shown(called, answer.document)
         write_text(for_terminal(shown.text, sys.stdout) + "\n")
+    _report(called, shown, started, options, is_error=failure is not None)
     if shown.is_shortened and not options.quiet:
         complain("a view: ids are short, times relative; --json prints the whole answer")
     if failure is None:
@@ -147,13 +172,42 @@ def _tell_metrics(
             complain(str(error))
 
 
+def _report(
+    called: Called, shown: "_Shown", started: float, options: argparse.Namespace, *, is_error: bool
+) -> None:
+    decision = Decision(
+        time.time(), CLI.name, called.upstream, called.tool, "error" if is_error else shown.outcome,
+        len(called.result), len(shown.text.encode("utf-8", "surrogateescape")), shown.sizes, CLIENT,
+        called.policy.estimator.family, engine_seconds=time.perf_counter() - started,
+        upstream_seconds=called.upstream_seconds, issued_cursor=shown.has_cursor,
+    )  # fmt: skip
+    report(decision, options.log_level)
+
+
 @dataclass(frozen=True, slots=True)
 class _Shown:
     text: str
+    outcome: Outcome
+    sizes: AnswerSizes | Callable[[], AnswerSizes]
     is_view: bool = False
     """Made by a pack, and so derived."""
     is_shortened: bool = False
     """Some ids are short, which the reader should know."""
+    has_cursor: bool = False
+
+
+def _as_it_came(text: str, document: Document, policy: Policy) -> _Shown:
+    return _Shown(text, "passed", partial(sizes_of, document, policy))
+
+
+def _rewritten(text: str, document: Document, policy: Policy, *, is_view: bool = False) -> _Shown:
+    """Show all of it in another form."""
+
+    def sizes() -> AnswerSizes:
+        tokens, _, items, _ = sizes_of(document, policy)
+        return AnswerSizes(tokens, policy.estimator.table(text), items, items)
+
+    return _Shown(text, "rendered", sizes, is_view)
 
 
 def _shown(called: Called, document: bytes) -> _Shown:
@@ -161,15 +215,16 @@ def _shown(called: Called, document: bytes) -> _Shown:
     shell_formatter = None
     if called.pack is not None and called.pack.tool(called.tool).formatter is not None:
         shell_formatter = ShellFormatter(called.pack, called.tool, called.arguments, called.wrapper_log)
-    source = Document(document)
-    plan = decide(source, called.policy, shell_formatter and shell_formatter.answer_format)
+    source, policy = Document(document), called.policy
+    plan = decide(source, policy, shell_formatter and shell_formatter.answer_format)
     match plan:
         case Pass():
-            shown = _Shown(source.data.decode("utf-8", "surrogateescape").rstrip("\n"))
+            text = source.data.decode("utf-8", "surrogateescape").rstrip("\n")
+            shown = _as_it_came(text, source, policy)
         case Rerender(rendered):
-            shown = _Shown(rendered.text)
+            shown = _rewritten(rendered.text, source, policy)
         case Format(text):
-            shown = _Shown(text, is_view=True)
+            shown = _rewritten(text, source, policy, is_view=True)
         case Page() | Preview() | Chunk() | Walk():
             shown = _bounded(called, document, shell_formatter)
         case _:
@@ -202,8 +257,14 @@ def _bounded(called: Called, document: bytes, shell_formatter: ShellFormatter | 
         nowhere = Protection(policy, KeyRing(secrets.token_bytes(32)), MemoryStore())
         reply = nowhere.protect(document, binding, time.time(), answer_format)
     if reply is None:
-        return _Shown(document.decode("utf-8", "surrogateescape"))
-    return _Shown(reply.text, is_view=reply.record.get("format") == VIEW)
+        return _as_it_came(document.decode("utf-8", "surrogateescape"), Document(document), policy)
+    return _Shown(
+        reply.text,
+        reply.outcome,
+        reply.sizes,
+        reply.record.get("format") == VIEW,
+        has_cursor=reply.has_cursor,
+    )
 
 
 def _with_rules_of_pack(called: Called) -> Policy:

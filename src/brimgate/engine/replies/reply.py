@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from brimgate.engine.decision import Outcome
+from brimgate.engine.decision import AnswerSizes, Outcome
 from brimgate.engine.document import Position
 from brimgate.engine.policy import Policy
 from brimgate.engine.query import View
@@ -42,6 +42,18 @@ class Reply:
     @property
     def text(self) -> str:
         return "\n".join(part for part in (self.notice, self.payload) if part)
+
+    @property
+    def sizes(self) -> AnswerSizes:
+        shown: int = self.record.get("shown", {}).get("items", 0)
+        if self.record["kind"] == "complete":
+            shown = self.item_count
+        tokens: int = self.record["total"]["tokens"]
+        return AnswerSizes(tokens, self.record["estimatedTokens"], self.item_count, shown)
+
+    @property
+    def has_cursor(self) -> bool:
+        return "nextCursor" in self.record or "detailsAvailable" in self.record
 
     @property
     def payload(self) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from brimgate.engine.cursor import Binding
-from brimgate.engine.decision import AnswerSizes, Outcome, item_count
+from brimgate.engine.decision import AnswerSizes, Outcome, asked_outcome, item_count
 from brimgate.engine.document import Position
 from brimgate.engine.fields import ALL
 from brimgate.engine.policy import Policy, ToolRule
@@ -21,10 +21,6 @@ from brimgate.hold.protection import HeldAnswer, Protection
 _log: Final = logging.getLogger("brimgate.rest")
 UNTOUCHED: Final = "untouched"
 _OPENAPI_NAMES: Final = ("openapi.json", "swagger.json", "openapi")
-
-
-_BY_KIND: Final[dict[str, Outcome]] = {"page": "page", "part": "page", "preview": "preview", "chunk": "chunk"}
-"""What became of an answer to a query that chose something: it was not decided, but asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +95,7 @@ class RestCall:
             return last_resort(frame)
         if shaped is not None:
             is_decided = shaped.outcome != "read"
-            return shaped if is_decided else replace(shaped, outcome=_BY_KIND.get(shaped.kind, "rendered"))
+            return shaped if is_decided else replace(shaped, outcome=asked_outcome(shaped.kind))
         data = frame.source.data
         tokens = frame.policy.estimator.ceiling(data)
         return Shaped(data, UNTOUCHED, tokens, budget_of(frame, request), outcome="passed")
