@@ -12,6 +12,17 @@ from bench.driver import ROOT, Driver
 from bench.report import Row
 
 UPSTREAM = (sys.executable, str(ROOT / "bench" / "upstreams" / "raw.py"))
+UNDECIDED = """
+import sys
+from brimgate.cli.main import main
+from brimgate.relay.actions import Note
+from brimgate.relay.reduction import Reducer
+
+nothing = Note("nothing", {}, "debug")
+Reducer.passed = lambda *_: nothing
+sys.exit(main(sys.argv[1:]))
+"""
+"""Our own relay without the event of an answer that passes."""
 PEERS = ROOT / ".venv-peers" / "bin" / "python"
 CONFIGS = {
     "off": "context_protection:\n  enabled: false\n",
@@ -48,6 +59,7 @@ def commands(state: Path) -> dict[str, Sequence[str]]:
     return {
         "direct": UPSTREAM,
         "default": brimgate(),
+        "undecided": [sys.executable, "-c", UNDECIDED, "run", "--", *UPSTREAM],
         "plain": brimgate("--config", str(state / "plain.yaml")),
         "off": brimgate("--config", str(state / "off.yaml")),
         "sdk": [str(PEERS), "bench/peers/sdk_passthrough.py", *UPSTREAM],
@@ -88,6 +100,7 @@ def _told(rounds: Rounds) -> list[Row]:
     named = {
         "off": "Brimgate, protection off",
         "default": "Brimgate",
+        "undecided": "Brimgate, no decisions",
         "plain": "Brimgate, highlights off",
         "sdk": "SDK 2.3 low-level pass-through",
         "fastmcp": "FastMCP 4.1 proxy",
@@ -110,6 +123,11 @@ def _bars(rounds: Rounds) -> list[Row]:
         ours = rounds["default", "1 KB"]
         times = median(theirs / mine for theirs, mine in zip(rounds[peer, "1 KB"], ours, strict=True))
         out.append(Row(f"1 KB: less CPU than {text}", f"≥ {least} ×", f"{times:.1f} ×", times >= least))
+    pairs = zip(rounds["default", "1 KB"], rounds["undecided", "1 KB"], strict=True)
+    times = median(decided / undecided for decided, undecided in pairs)
+    out.append(
+        Row("1 KB relayed with its decision, against without", "≤ 1.10 ×", f"{times:.2f} ×", times <= 1.1)
+    )
     for label, most in (("100 KB", 0.5), ("1 MB", 4.0)):
         took = median(rounds["off", label])
         out.append(Row(f"{label} relayed without the engine", f"≤ {most:g} ms", _ms(took), took <= most))
