@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from brimgate.engine.decision import AnswerSizes, item_count
+from brimgate.engine.decision import AnswerSizes, counted_tokens, item_count
 from brimgate.engine.document import Document
 from brimgate.engine.policy import Policy, ToolRule
 from brimgate.engine.replies.reply import Reply
@@ -133,7 +133,7 @@ def sizes_of_answer(raw: Json, policy: Policy) -> AnswerSizes:
     if not texts:
         return AnswerSizes(0, 0)
     items = item_count(Document(max(texts, key=len)), policy)
-    tokens = policy.estimator.table(b"\n".join(texts))
+    tokens = counted_tokens(b"\n".join(texts), policy)
     return AnswerSizes(tokens, tokens, items, items)
 
 

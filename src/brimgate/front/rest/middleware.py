@@ -22,8 +22,7 @@ from brimgate.front.rest.headers import (
     other_body,
     same_body,
 )
-from brimgate.front.rest.parameters import read_query, split_query
-from brimgate.front.rest.request import UNTOUCHED, RestAnswer, RestCall
+from brimgate.front.rest.parameters import read_query, split_query, with_parameters
 from brimgate.front.rest.response import (
     BYPASSES,
     HIDDEN,
@@ -41,6 +40,7 @@ from brimgate.front.rest.response import (
 from brimgate.guard.principal import Principal, as_principal, principal_of_scope
 from brimgate.hold.live_lists import EVERYTHING, LiveList
 from brimgate.hold.protection import Protection
+from brimgate.hold.rest_answers import UNTOUCHED, RestAnswer, RestCall
 from brimgate.hold.runtime import UNKNOWN_BYTES, run_work
 from brimgate.http.asgi import App, Header, Receive, Scope, Send, send_response
 from brimgate.http.encodings import BodyTooLong, Unreadable, decoded
@@ -124,7 +124,7 @@ class ProtectedApp:
             return
         if call is None:
             await self._pass(scope, receive, account.send)
-        elif call.asked.cursor:
+        elif call.cursor:
             await self._read_on(call, scope, account)
         else:
             await self._protect(call, scope, receive, account)
@@ -140,10 +140,25 @@ class ProtectedApp:
             return None
         asked = read_query(query, self._names, rule.policy.max_page_size)
         binding = Binding(principal.id, _UPSTREAM, path)
+        is_safe = scope["method"] in ("GET", "HEAD")
         return RestCall(
-            self.protection, rule, self.rules, path, _endpoint(scope), scope["method"], asked, binding,
-            self._clock(), self._names, template_for(path, self.details),
-        )  # fmt: skip
+            self.protection,
+            rule,
+            binding,
+            self._clock(),
+            asked.query,
+            asked.cursor,
+            _endpoint(scope),
+            self._names,
+            template_for(path, self.details),
+            is_safe,
+            is_repeatable=is_safe and not asked.others,
+            describe=partial(with_parameters, path=path, names=self._names, max_limit=self._max_limit),
+        )
+
+    def _max_limit(self, path: str) -> int | None:
+        rule = self.rules(path)
+        return rule.policy.max_page_size if rule.enabled else None
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
         inner: Scope = {**scope, _DECIDED: True}
@@ -173,7 +188,9 @@ class ProtectedApp:
             account.note_answer()
             await self._finish(call, inner, answer, account)
 
-        answering = Answering(account.send, receive, finish, self._max_bytes, is_head=call.method == "HEAD")
+        answering = Answering(
+            account.send, receive, finish, self._max_bytes, is_head=scope["method"] == "HEAD"
+        )
         try:
             await self.app(inner, answering.receive, answering.send)
         except Exception:
@@ -200,7 +217,7 @@ class ProtectedApp:
         except BrimgateError as error:
             await self._fail(account, inner, failure_of(error), _outcome_of(error))
         except Exception:  # noqa: BLE001  # the request boundary: what cannot be bounded is not sent
-            _log.exception("an answer of %r could not be bounded", call.path)
+            _log.exception("an answer of %r could not be bounded", call.binding.tool)
             await self._fail(account, inner, OURS)
         else:
             if live_list:
@@ -247,13 +264,13 @@ class ProtectedApp:
             await self._fail(account, scope, failure_of(error), _outcome_of(error))
             return
         except Exception:  # noqa: BLE001  # the request boundary
-            _log.exception("what is held of %r could not be read", call.path)
+            _log.exception("what is held of %r could not be read", call.binding.tool)
             await self._fail(account, scope, OURS)
             return
         shaped = bounded.shaped
         account.note_reply(bounded, bounded.original_bytes)
         told: list[Header] = budget_headers(shaped.tokens, shaped.budget) + missing_header(shaped.missing)
-        body = b"" if call.method == "HEAD" else shaped.body
+        body = b"" if scope["method"] == "HEAD" else shaped.body
         await send_response(account.send, 200, other_body([], len(shaped.body)) + told, body)
 
     async def _fail(

@@ -14,12 +14,13 @@ from brimgate.engine.replies.rest_frame import ParameterNames, RefusedQuery, enc
 from brimgate.errors import BadRequest
 
 _LINE: Final = re.compile(r"[0-9]{1,9}\Z")
+_OPENAPI_NAMES: Final = ("openapi.json", "swagger.json", "openapi")
 _VERSION: Final = re.compile(rb'"3\.\d{1,3}(?:\.\d{1,3})?"\Z')
 
 
 @dataclass(frozen=True, slots=True)
 class RestQuery:
-    request: Query = field(default_factory=Query)
+    query: Query = field(default_factory=Query)
     cursor: str = ""
     others: tuple[tuple[str, str], ...] = ()
     """Parameters that are not ours."""
@@ -107,36 +108,39 @@ def _line(name: str, value: str) -> int:
     return int(value)
 
 
-def is_openapi(source: Document) -> bool:
-    children = source.open(source.root) if source.is_json else None
-    keys = children.keys if children else None
-    if children is None or not keys or not {"openapi", "paths", "info"} <= set(keys):
-        return False
-    version = source.raw(source.child(children, keys.index("openapi")))
-    paths = source.child(children, keys.index("paths"))
-    return bool(_VERSION.match(version)) and source.head(paths) == b"{"
-
-
 def with_parameters(
-    data: bytes, names: ParameterNames, max_limit: Callable[[str], int | None]
+    document: Document, path: str, names: ParameterNames, max_limit: Callable[[str], int | None]
 ) -> bytes | None:
-    """Add our parameters to an OpenAPI document.
+    """Add our parameters to an OpenAPI document, only at its usual paths: any answer could claim to be one.
 
-    Return None if there is nothing to add. `max_limit` is None for a path without one.
+    Return its own bytes if there is nothing to add, and None for any other answer. `max_limit` is None for a path
+    without one.
     """
-    document = _mapping(json.loads(data))
+    if path.rpartition("/")[2] not in _OPENAPI_NAMES or not _is_openapi(document):
+        return None
+    described = _mapping(json.loads(document.data))
     changed = False
-    for path, item in _mapping(document["paths"]).items():
-        most = max_limit(path)
+    for route, item in _mapping(described["paths"]).items():
+        most = max_limit(route)
         operation = _mapping(_mapping(item).get("get"))
         if most is None or not operation:
             continue
-        known = _known(document, _mapping(item)) | _known(document, operation)
+        known = _known(described, _mapping(item)) | _known(described, operation)
         added = [entry for entry in _parameters(names, most) if entry["name"] not in known]
         if added:
             operation["parameters"] = [*_listed(operation), *added]
             changed = True
-    return encoded(document) if changed else None
+    return encoded(described) if changed else document.data
+
+
+def _is_openapi(document: Document) -> bool:
+    children = document.open(document.root) if document.is_json else None
+    keys = children.keys if children else None
+    if children is None or not keys or not {"openapi", "paths", "info"} <= set(keys):
+        return False
+    version = document.raw(document.child(children, keys.index("openapi")))
+    paths = document.child(children, keys.index("paths"))
+    return bool(_VERSION.match(version)) and document.head(paths) == b"{"
 
 
 def _mapping(value: object) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from brimgate.engine.document import one_line
 from brimgate.engine.replies.rest_frame import RefusedQuery, encoded, invalid_cursor
 from brimgate.errors import BrimgateError, ClientError, CursorError, UpstreamError
 from brimgate.front.rest.headers import Media, has_body, header, media_of, other_body, without_body
-from brimgate.front.rest.request import RestAnswer
+from brimgate.hold.rest_answers import RestAnswer
 from brimgate.http.asgi import Header, Message, Receive, Scope, Send, send_response
 
 _MESSAGE_CHARS: Final = 1_000

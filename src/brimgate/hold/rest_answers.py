@@ -1,4 +1,4 @@
-"""Bring the answer to one request within its budget: where the pure shapes meet held answers."""
+"""The engine with a memory, for REST: bring the answer to one request within its budget, and read on from it."""
 
 import logging
 from collections.abc import Callable
@@ -7,20 +7,18 @@ from typing import Final
 
 from brimgate.engine.cursor import Binding
 from brimgate.engine.decision import AnswerSizes, Outcome, asked_outcome, item_count
-from brimgate.engine.document import Position
+from brimgate.engine.document import Document, Position
 from brimgate.engine.fields import ALL
 from brimgate.engine.policy import Policy, ToolRule
 from brimgate.engine.query import Query, View
 from brimgate.engine.replies.rest_frame import ParameterNames, RestFrame, Shaped
 from brimgate.engine.replies.rest_reply import budget_of, last_resort, read_on, rest_policy, shape
 from brimgate.errors import ClientError
-from brimgate.front.rest.parameters import RestQuery, is_openapi, with_parameters
 from brimgate.hold.live_lists import EVERYTHING, LiveList
 from brimgate.hold.protection import HeldAnswer, Protection
 
 _log: Final = logging.getLogger("brimgate.rest")
 UNTOUCHED: Final = "untouched"
-_OPENAPI_NAMES: Final = ("openapi.json", "swagger.json", "openapi")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +36,19 @@ class RestCall:
 
     protection: Protection
     rule: ToolRule
-    rules: Callable[[str], ToolRule]
-    path: str
-    endpoint: str
-    method: str
-    asked: RestQuery
     binding: Binding
     now: float
+    query: Query
+    cursor: str
+    endpoint: str
     names: ParameterNames
     template: str
-
-    @property
-    def is_safe(self) -> bool:
-        return self.method in ("GET", "HEAD")
+    is_safe: bool
+    """Whether it only reads. Another one was carried out, whatever becomes of its answer."""
+    is_repeatable: bool
+    """Whether the same request with other parameters of ours gives the same answer."""
+    describe: Callable[[Document], bytes | None]
+    """Adds our parameters to the description of an API. None for any other answer."""
 
     def _frame(self, held: HeldAnswer, policy: Policy, *, is_repeatable: bool) -> RestFrame:
         return RestFrame(
@@ -61,14 +59,13 @@ class RestCall:
         """Return what is sent for a body."""
         policy = rest_policy(self.rule.policy, is_error=is_error)
         held = replace(self.protection, policy=policy).hold(data, self.binding, self.now, live_list)
-        repeatable = self.is_safe and not is_error and not self.asked.others
-        frame = self._frame(held, policy, is_repeatable=repeatable)
+        frame = self._frame(held, policy, is_repeatable=self.is_repeatable and not is_error)
         if is_text:
             frame = replace(frame, source=held.source.as_text)
-        request = Query() if is_error else self.asked.request
-        shaped = self._shaped(frame, request, is_error=is_error)
+        query = Query() if is_error else self.query
+        shaped = self._shaped(frame, query, is_error=is_error)
         # Lines are cheap to find: no need to count the whole text as exactly as for its chunks.
-        tokens = policy.estimator.table(data) if request.lines else frame.source.tokens(policy.estimator)
+        tokens = policy.estimator.table(data) if query.lines else frame.source.tokens(policy.estimator)
         if shaped.outcome == "passed":
             tokens = shaped.tokens
         items = item_count(frame.source, policy)
@@ -78,61 +75,58 @@ class RestCall:
             shaped, outcome, AnswerSizes(tokens, shaped.tokens, items, shown), len(data), held.has_issued
         )
 
-    def _shaped(self, frame: RestFrame, request: Query, *, is_error: bool) -> Shaped:
+    def _shaped(self, frame: RestFrame, query: Query, *, is_error: bool) -> Shaped:
         try:
             try:
-                shaped = (None if is_error else self._openapi(frame)) or shape(frame, request)
+                shaped = (None if is_error else self._described(frame)) or shape(frame, query)
             except ClientError:
                 if self.is_safe:
                     raise
                 # The request was carried out: a query about the answer that cannot be met does not undo it.
-                request = Query()
-                shaped = shape(frame, request)
+                query = Query()
+                shaped = shape(frame, query)
         except ClientError:
             raise
         except Exception:  # noqa: BLE001  # whatever we got wrong, the answer stays bounded and readable
-            _log.warning("an answer of %r is sent as plain text", self.path, exc_info=True)
+            _log.warning("an answer of %r is sent as plain text", self.binding.tool, exc_info=True)
             return last_resort(frame)
         if shaped is not None:
             is_decided = shaped.outcome != "read"
             return shaped if is_decided else replace(shaped, outcome=asked_outcome(shaped.kind))
         data = frame.source.data
         tokens = frame.policy.estimator.ceiling(data)
-        return Shaped(data, UNTOUCHED, tokens, budget_of(frame, request), outcome="passed")
+        return Shaped(data, UNTOUCHED, tokens, budget_of(frame, query), outcome="passed")
 
-    def _openapi(self, frame: RestFrame) -> Shaped | None:
-        """Add our parameters to an OpenAPI document, only at its usual paths: any answer could claim to be one."""
-        is_looked_for = self.is_safe and self.path.rpartition("/")[2] in _OPENAPI_NAMES
-        if not is_looked_for or not is_openapi(frame.source):
+    def _described(self, frame: RestFrame) -> Shaped | None:
+        body = self.describe(frame.source) if self.is_safe else None
+        if body is None:
             return None
-        data, policy = frame.source.data, frame.policy
-        changed = with_parameters(data, self.names, self._max_limit)
-        tokens = policy.estimator.count(changed or data)
-        cap = policy.hard_output_token_cap
-        if changed is None:
-            return Shaped(data, UNTOUCHED, tokens, cap, outcome="passed")
-        return Shaped(changed, "openapi", tokens, cap, outcome="rendered")
-
-    def _max_limit(self, path: str) -> int | None:
-        rule = self.rules(path)
-        return rule.policy.max_page_size if rule.enabled else None
+        tokens, cap = frame.policy.estimator.count(body), frame.policy.hard_output_token_cap
+        is_same = body is frame.source.data
+        return Shaped(
+            body,
+            UNTOUCHED if is_same else "openapi",
+            tokens,
+            cap,
+            outcome="passed" if is_same else "rendered",
+        )
 
     # From a cursor
 
     def opened(self) -> tuple[Protection, HeldAnswer, View, Position]:
         protection = replace(self.protection, policy=rest_policy(self.rule.policy))
-        return protection, *protection.opened(self.asked.cursor, self.binding, self.now)
+        return protection, *protection.opened(self.cursor, self.binding, self.now)
 
     def read(self) -> RestAnswer:
         protection, held, view, position = self.opened()
         policy = protection.policy
         frame = self._frame(held, policy, is_repeatable=False)
         try:
-            shaped = read_on(frame, view, position, self.asked.request)
+            shaped = read_on(frame, view, position, self.query)
         except ClientError:
             raise
         except Exception:  # noqa: BLE001  # as above
-            _log.warning("what is held of %r is sent as plain text", self.path, exc_info=True)
+            _log.warning("what is held of %r is sent as plain text", self.binding.tool, exc_info=True)
             shaped = last_resort(frame)
         document = held.source
         sizes = AnswerSizes(
@@ -141,20 +135,20 @@ class RestCall:
         return RestAnswer(shaped, "read", sizes, len(document.data), held.has_issued)
 
     def live_list(self) -> LiveList | None:
-        return self.protection.live_list(self.asked.cursor, self.binding, self.now)
+        return self.protection.live_list(self.cursor, self.binding, self.now)
 
     def items_needed(self, live_list: LiveList) -> int:
         """Return how many items of a live list an answer needs.
 
         One more than it shows tells that the list continues.
         """
-        request, limit = self.asked.request, self.asked.request.limit
-        if not self.asked.cursor:
-            wants_all = not self.rule.policy.enable_pagination or (ALL in request.fields and not limit)
+        query, limit = self.query, self.query.limit
+        if not self.cursor:
+            wants_all = not self.rule.policy.enable_pagination or (ALL in query.fields and not limit)
             return EVERYTHING if wants_all else (limit or self.rule.policy.default_page_size) + 1
         _, held, view, position = self.opened()
-        if request.path is None and view.scope == "focus":
+        if query.path is None and view.scope == "focus":
             return position.node + (limit or view.limit or self.rule.policy.default_page_size) + 1
-        pointer, path = held.source.focus.pointer + "/", request.path or ""
+        pointer, path = held.source.focus.pointer + "/", query.path or ""
         index = path.removeprefix(pointer).partition("/")[0] if path.startswith(pointer) else ""
         return int(index) + 1 if index.isdecimal() and len(index) < 10 else EVERYTHING
