@@ -97,3 +97,30 @@ def test_an_excerpt_begins_with_the_first_sentence_and_prefers_sentences_that_ma
 def test_an_excerpt_of_one_endless_sentence_ends_at_a_word() -> None:
     kept = excerpt("word " * 500, 62)
     assert kept.text.endswith("word") and len(kept.text) <= 62
+
+
+def test_a_field_map_says_what_a_preview_of_an_object_shows_and_names_the_rest() -> None:
+    """Over MCP as over REST, also for the object inside of an envelope that has a heavy list."""
+    fields = ("id", "guest.name", "totalPrice")
+    for value in (BOOKING, {"result": BOOKING, "status": "success"}):
+        held = Held(json.dumps(value).encode(), policy(2_000, fields=fields))
+        opening = held.opening()
+        assert opening.record["kind"] == "preview" and opening.outcome == "preview"
+        assert opening.record["projectedFields"] == list(fields)
+        shown = opening.content
+        assert "BK12345" in shown and "John Doe" in shown and "1200" in shown
+        assert "amenity 1" not in shown and "john@example.org" not in shown
+        assert ("success" in shown) == ("result" in value), "what surrounds it stays"
+        sections = opening.record["detailsAvailable"]["sections"]
+        base = "/result" if "result" in value else ""
+        assert {f"{base}/amenities", f"{base}/price", f"{base}/description"} <= set(sections)
+        for pointer in sections:
+            assert held.read(opening.record["nextCursor"], path=pointer).record["path"].startswith(pointer)
+        assert json.loads(rebuilt(held.walk())) == value
+
+
+def test_a_list_of_items_too_large_for_a_page_is_previewed_unless_that_is_switched_off() -> None:
+    data = json.dumps([{"id": n, "text": "word " * 4_000} for n in range(9)]).encode()
+    assert Held(data, policy(1_000)).opening().outcome == "preview"
+    off = policy(1_000, enable_summarization=False, enable_pagination=False, hard_output_token_cap=1_000)
+    assert Held(data, off).opening().record["kind"] != "preview"

@@ -299,3 +299,27 @@ def test_a_token_nobody_gave_is_nothing(token: object) -> None:
     decided, answer = talk.session.from_upstream(line)
     assert answer == ToClient(line)
     assert isinstance(decided, Decided) and decided.decision.outcome == "passed"
+
+
+def test_a_list_can_be_read_as_long_as_its_newest_cursor_lives() -> None:
+    talk = Talk()
+    cursor = record(talk.first(Growing(100)))["nextCursor"]
+    for _ in range(5):
+        talk.now += 540  # each cursor lives ten minutes
+        cursor = record(talk.read(cursor=cursor))["nextCursor"]
+    talk.now += 720
+    assert talk.read(cursor=cursor)["isError"]
+
+
+def test_a_list_that_is_complete_becomes_a_snapshot_with_all_its_cursors() -> None:
+    talk, live_list = Talk(), Growing(45)
+    first = record(talk.first(live_list))["nextCursor"]
+    chosen = record(talk.read(cursor=first, fields="id", limit=3))["nextCursor"]
+    assert len(talk.protection.live_lists) == 1
+    cursor: str | None = first
+    while cursor is not None:
+        cursor = record(talk.read(cursor=cursor)).get("nextCursor")
+    assert live_list.is_complete
+    assert talk.read(cursor=chosen)["content"][0]["text"].startswith("[brimgate] items 4-6 of 45")
+    assert len(talk.protection.live_lists) == 0, "it is held by the store alone"
+    assert "isError" not in talk.read(cursor=chosen)
