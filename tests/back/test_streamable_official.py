@@ -139,7 +139,9 @@ def test_the_newer_era(run: Run, url: str) -> None:
 
 
 def linked(url: str, heard: Heard) -> Link:
-    session = Session(make_rules(Config(), "there"), process_protection(1 << 20), time.time, upstream="there")
+    session = Session(
+        make_rules(Config(), "there"), process_protection(Config()), time.time, upstream="there"
+    )
     connect = StreamableServer("there", url, {}, max_bytes=1 << 20).connect
     return Link(
         "there",

@@ -1,11 +1,11 @@
 """A REST API behind `brimgate serve`, as protected REST: `/api/v1/…`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from brimgate.back.rest.request import coerced
 from brimgate.config.declarations import Config
 from brimgate.config.rule_reader import endpoint_rules
 from brimgate.front.api.routes import Routes
@@ -14,7 +14,7 @@ from brimgate.front.rest.middleware import ProtectedApp
 from brimgate.watch.log import Log
 
 if TYPE_CHECKING:
-    from brimgate.back.rest.api import ApiAnswer, RestApi
+    from brimgate.back.rest.api import RestApi
     from brimgate.back.rest.model import Api
     from brimgate.hold.protection import Protection
 
@@ -38,11 +38,11 @@ class ServedApi:
         self._name, self._budget = name, budget
         self._identify = identify
         self.app = ProtectedApp(
-            Routes(_Operations(api), prefix),
+            Routes(api, prefix),
             self._rules(config),
             _lasting(protection(), config),
             details=details_of(api.api, prefix),
-            principal=lambda scope: scope[PRINCIPAL],
+            principal=itemgetter(PRINCIPAL),
             max_bytes=config.max_result_bytes,
             report=log.decided,
             upstream=name,
@@ -59,20 +59,6 @@ class ServedApi:
     def apply(self, config: Config) -> None:
         self.app.rules = self._rules(config)
         self.app.protection = _lasting(self.app.protection, config)
-
-
-class _Operations:
-    """The API as its routes see it."""
-
-    def __init__(self, api: "RestApi") -> None:
-        self._api = api
-        self.api = api.api
-
-    async def run(self, tool: str, arguments: Mapping[str, Any]) -> "ApiAnswer":
-        return await self._api.run(tool, arguments)
-
-    def read_texts(self, tool: str, texts: Mapping[str, str]) -> dict[str, Any]:
-        return coerced(self.api.tools[tool], texts)
 
 
 def details_of(api: "Api", prefix: str) -> dict[str, str]:

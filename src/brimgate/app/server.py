@@ -37,7 +37,7 @@ class HttpGateway:
         check_address(config.server.host)
         self._slots = Slots(lambda: self.config.server.max_processes)
         self._rooms = Slots(lambda: self.config.server.max_sessions)
-        protection = process_protection(config.max_result_bytes)
+        protection = process_protection(config)
         alone = len(config.upstreams) == 1
         self._upstreams = {
             name: ServedUpstream(

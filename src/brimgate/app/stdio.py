@@ -50,7 +50,7 @@ class StdioGateway:
         self._max_bytes = config.max_result_bytes
         session = Session(
             self._rules(config),
-            process_protection(self._max_bytes),
+            process_protection(config),
             time.time,
             upstream=name,
             principal=LOCAL.id,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from collections.abc import Mapping as AnyMapping
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -103,12 +104,13 @@ def _read(data: bytes, name: str) -> tuple[Config, dict[Place, str]]:
     return read_config(data, name)
 
 
-def variables() -> list[Key]:
+@cache
+def variables() -> tuple[Key, ...]:
     """Return the keys that an environment variable overrides."""
     found = [key for key in keys_of(Config) if key.variable and len(key.path) == 1]
     for section, declaration in _SECTIONS.items():
         found += [key for key in keys_of(declaration, (section,)) if key.variable]
-    return found
+    return tuple(found)
 
 
 def unknown_variables(environment: AnyMapping[str, str]) -> list[str]:

@@ -11,7 +11,7 @@ reader's depth) raises JsonRefused; the caller then treats it as text, so that n
 import codecs
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
@@ -178,6 +178,16 @@ def elements(raw: bytes) -> list[bytes]:
 def members(raw: bytes) -> dict[str, bytes]:
     """Return the raw text of every member of an object. Refuse duplicate keys."""
     return {key: bytes(value) for key, value in uncopied_members(raw).items()}
+
+
+def member_of_each(items: Iterable[bytes], name: str) -> list[bytes | None]:
+    """Return the raw text of one member of every item; None for an item that has none."""
+    return [members(item).get(name) if item.startswith(b"{") else None for item in items]
+
+
+def object_of(members: Mapping[str, bytes]) -> bytes:
+    """Write an object. The members are raw text."""
+    return b"{" + b",".join([quote(name).encode() + b":" + raw for name, raw in members.items()]) + b"}"
 
 
 def uncopied_members(raw: bytes) -> dict[str, msgspec.Raw]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from brimgate.engine.lazy import lazy
 from brimgate.engine.options import option
 from brimgate.engine.tokens.estimator import Estimator
 from brimgate.engine.tokens.families import MIN_BUDGET
@@ -127,7 +128,7 @@ class Policy(AnswerOptions):
     def object_budget(self) -> int:
         return self.object_threshold if self.fields else self.output_token_threshold
 
-    @property
+    @lazy
     def least_threshold(self) -> int:
         """The budget that an answer is within whatever its shape."""
         return min(self.chunk_threshold, self.output_token_threshold)
@@ -164,7 +165,7 @@ class ToolRule(CallOptions):
     formats: AnswerFormats | None = None
     """The formatters of a pack that knows the tool."""
 
-    @property
+    @lazy
     def reads_everything(self) -> bool:
         """Whether even a small answer must be inspected."""
         return self.annotates_all or self.policy.is_compact

@@ -31,6 +31,7 @@ _MAX_OPENED_BYTES: Final = 128 << 20
 _TOOL: Final = b"\0tool"
 """The key of the tool's name, stored beside its snapshot; keys of views have four bytes."""
 _NAMED_VIEWS: Final = {b"": WHOLE, FOCUS.key(): FOCUS}
+_USUAL: Final = Policy()
 
 
 @dataclass(frozen=True)
@@ -252,6 +253,7 @@ class HeldAnswer:
         self._protection = protection
         self._binding = binding
         self.source = source
+        self._is_beginning = source.is_beginning
         self._now = now
         self._snapshot = snapshot
         self._is_stored = False
@@ -274,11 +276,11 @@ class HeldAnswer:
     def _keep(self, key: bytes, view: bytes, expires: int) -> None:
         """Keep a view, and with the first one the answer itself: beside its live list, or in the store."""
         protection, principal, snapshot = self._protection, self._binding.principal, self._snapshot
-        if self.source.is_beginning and protection.live_lists.put_view(
+        if self._is_beginning and protection.live_lists.put_view(
             principal, snapshot, key, view, 60.0 * expires
         ):
             return
-        if not self._is_stored and not self.source.is_beginning:
+        if not self._is_stored and not self._is_beginning:
             minute = int(self._now // 60)
             if not protection.store.renew(principal, snapshot, expires, minute):
                 protection.store.put(principal, snapshot, self.source.data, expires, minute)
@@ -288,10 +290,10 @@ class HeldAnswer:
 
     def _with_choices(self, view: View) -> View:
         """Keep the form and page size that an answer began with in its cursors."""
-        policy, usual = self._protection.policy, Policy()
-        form = view.form or ("" if policy.format == usual.format else policy.format)
+        policy = self._protection.policy
+        form = view.form or ("" if policy.format == _USUAL.format else policy.format)
         limit = view.limit or (
-            0 if policy.default_page_size == usual.default_page_size else policy.default_page_size
+            0 if policy.default_page_size == _USUAL.default_page_size else policy.default_page_size
         )
         return replace(view, form=form, limit=limit)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import cache
 from threading import Lock
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from brimgate.hold.protection import Protection
@@ -15,26 +15,33 @@ UNKNOWN_BYTES: Final = 1 << 20
 """For work whose size is known only when it is done, such as a search in a held answer."""
 
 
-def process_protection(max_result_bytes: int = 0) -> "Callable[[], Protection]":
+class HoldOptions(Protocol):
+    """What of the configuration decides where answers are held."""
+
+    @property
+    def max_result_bytes(self) -> int: ...
+
+
+def process_protection(options: HoldOptions | None = None) -> "Callable[[], Protection]":
     """Return a function that creates the engine when the first answer needs it: most sessions never do."""
     lock = Lock()
+    made: list[Protection] = []
 
     @cache
-    def make() -> "Protection":
+    def protection() -> "Protection":
         from brimgate.engine.policy import Policy
         from brimgate.hold.protection import Protection, process_ring
         from brimgate.hold.stores.contract import Bounds
         from brimgate.hold.stores.memory import MemoryStore
 
-        usual = Bounds()
-        # The largest possible answer must find room.
-        most = max(usual.per_principal_bytes, max_result_bytes)
-        bounds = Bounds(most, max(usual.total_bytes, most))
-        return Protection(Policy(), process_ring(), MemoryStore(bounds))
-
-    def protection() -> "Protection":
         with lock:  # two threads that need it at the same time must get the same one
-            return make()
+            if not made:
+                usual = Bounds()
+                # The largest possible answer must find room.
+                most = max(usual.per_principal_bytes, options.max_result_bytes if options else 0)
+                bounds = Bounds(most, max(usual.total_bytes, most))
+                made.append(Protection(Policy(), process_ring(), MemoryStore(bounds)))
+        return made[0]
 
     return protection
 

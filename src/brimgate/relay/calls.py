@@ -2,13 +2,13 @@
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 if TYPE_CHECKING:
-    from brimgate.engine.policy import Rules
+    from brimgate.engine.policy import Rules, ToolRule
 
 MEASURED: Final = frozenset(("tools/call", "resources/read", "prompts/get", "tasks/result", "tasks/get"))
 _SUBSCRIPTION: Final = "subscriptions/listen"
@@ -36,6 +36,14 @@ class PendingCall:
     sent_at: float = 0.0
     upstream_seconds: float = 0.0
     """How long the upstream took to answer."""
+    _rule: "ToolRule | None" = field(default=None, init=False)
+
+    @property
+    def rule(self) -> "ToolRule":
+        """What holds for its tool; looked up once, when the tool is known."""
+        if self._rule is None:
+            self._rule = self.rules.of(self.tool)
+        return self._rule
 
     @property
     def is_measured(self) -> bool:

@@ -64,7 +64,7 @@ class Reducer:
         return Decided(
             Decision(
                 self._clock(), self._name, self._upstream, tool, outcome, came, sent, sizes, call.client,
-                call.rules.of(call.tool).policy.estimator.family, upstream_seconds=call.upstream_seconds, **more,
+                call.rule.policy.estimator.family, upstream_seconds=call.upstream_seconds, **more,
             )
         )  # fmt: skip
 
@@ -77,7 +77,7 @@ class Reducer:
             raw = message.result
             outcome = "error" if reports_failure(raw) else "passed"
         size = len(memoryview(raw)) if raw is not NOTHING else 0
-        sizes = partial(_sizes_of, raw, call.rules.of(call.tool).policy)
+        sizes = partial(_sizes_of, raw, call.rule.policy)
         return self._decided(call, outcome, size, size, sizes)
 
     def _reduced(
@@ -91,7 +91,7 @@ class Reducer:
 
     def refusal(self, call: PendingCall, answer: bytes, reason: str, outcome: Outcome) -> Decided:
         """Decide that a call gets an error of ours: it is refused, or the upstream failed."""
-        tokens = call.rules.of(call.tool).policy.estimator.table(answer)
+        tokens = call.rule.policy.estimator.table(answer)
         return self._decided(call, outcome, 0, len(answer), AnswerSizes(0, tokens), reason=reason)
 
     # Answers
@@ -129,12 +129,12 @@ class Reducer:
 
     def _rule(self, call: PendingCall, line: Line) -> ToolRule:
         """Return the rule. An answer already bounded by another Brimgate is bounded only where it exceeds our cap."""
-        rule = call.rules.of(call.tool)
+        rule = call.rule
         is_bounded = self._catalog.is_chained and b'"brimgate/result"' in line
         return rule.for_bounded_answers() if is_bounded else rule
 
     def error(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
-        if not call.rules.of(call.tool).may_be_large(line):
+        if not call.rule.may_be_large(line):
             return [*self._passed_error(message, call), ToClient(line)]
         return [self._work(partial(self._error, message, call, line), len(line))]
 
@@ -147,7 +147,7 @@ class Reducer:
         began = time.perf_counter()
         raw, key = memoryview(message.error), message.key
         beside = memoryview(message.result) if message.result is not NOTHING else b""
-        bounded = results.bound_error(raw, call.rules.of(call.tool), self._hold(call), beside)
+        bounded = results.bound_error(raw, call.rule, self._hold(call), beside)
         if bounded is None and (len(line) - len(raw) <= _ENVELOPE_BYTES or bytes(raw[:1]) != b"{"):
             return [*self._passed_error(message, call), ToClient(line)]
         # As beside a result: nothing there is meant for a client to read.
@@ -192,7 +192,7 @@ class Reducer:
         if call.method == "tools/call":
             from brimgate.relay.rewrite import Bounded, as_tool_result
 
-            reply = self._hold(call)(bytes(line), call.rules.of(call.tool).policy)
+            reply = self._hold(call)(bytes(line), call.rule.policy)
             if reply is not None:
                 bounded = Bounded(as_tool_result(reply, {"isError": b"true"}), reply)
                 answer = ToClient(rpc.answer(call.id, bounded.raw))
@@ -222,7 +222,7 @@ class Reducer:
             return failed(BadRequest("the answer is held no more: run the tool again"))
         # An unprotected caller gets all of it; others one item more than a page, because the cursor leads
         # there.
-        page = call.rules.of(call.tool).policy.default_page_size + 1
+        page = call.rule.policy.default_page_size + 1
         return [
             Wait(
                 partial(live_list.reach, page if call.protected else EVERYTHING),
@@ -237,7 +237,7 @@ class Reducer:
         return self._whole_list(message, call, live_list.data)
 
     def _whole_list(self, message: Message, call: PendingCall, data: bytes) -> list[Action]:
-        result, rule = _text_result(data, modern=call.modern), call.rules.of(call.tool)
+        result, rule = _text_result(data, modern=call.modern), call.rule
         carried = Message(result=msgspec.Raw(result))
         if rule.annotates_all and call.protected:
             from brimgate.relay.rewrite import annotated, untouched_record
@@ -250,7 +250,7 @@ class Reducer:
         from brimgate.relay.rewrite import Bounded, as_tool_result
 
         began = time.perf_counter()
-        rule, notes = call.rules.of(call.tool), list[Action]()
+        rule, notes = call.rule, list[Action]()
         answer_format = rule.answer_format(
             call.arguments, lambda fields: notes.append(Note("view", fields, "warning"))
         )
@@ -334,7 +334,7 @@ class Reducer:
             return [*notes, *self._refuse(message.key, call, error, f"{call.rules.read_tool}: ")]
         reply, era = reading.reply, {"resultType": b'"complete"'} if call.modern else None
         result = as_tool_result(reply, era, reading.picture)
-        call.tool = reading.tool  # whose answer it is
+        call = replace(call, tool=reading.tool)  # whose answer it is
         came: int = reply.record["total"].get("bytes", 0)
         decided = self._decided(
             call, "read", came, len(result), reply.sizes, engine_seconds=time.perf_counter() - began,

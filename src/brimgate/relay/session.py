@@ -144,7 +144,8 @@ class Session:
             return self._route_call(message, line)
         call = PendingCall(message.key, method, self.rules)
         if method in MEASURED:
-            call.tool, call.protected = method, self.rules.of(method).enabled
+            call.tool = method
+            call.protected = call.rule.enabled
             self._note_caller(call, message)
         elif method == "tools/list":
             call.modern = rpc.is_modern(message.params)
@@ -174,7 +175,7 @@ class Session:
     def _forward(
         self, message: Message, arguments: msgspec.Raw, call: PendingCall, line: Line
     ) -> list[Action]:
-        rule = self.rules.of(call.tool)
+        rule = call.rule
         if rule.hidden:
             text = f"Unknown tool: {call.tool[:100]}"
             answer = rpc.failure(message.key, rpc.INVALID_PARAMS, text)

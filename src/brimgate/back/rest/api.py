@@ -23,7 +23,7 @@ from brimgate.back.rest.live_list import FetchedList
 from brimgate.back.rest.model import Api, ApiTool, Paging, Setting
 from brimgate.back.rest.paging import ApiPage, keys_of, walk_of
 from brimgate.back.rest.rates import Rates
-from brimgate.back.rest.request import Checker, Fixed, compose
+from brimgate.back.rest.request import Checker, Fixed, coerced, compose
 from brimgate.back.rest.response import Content, Misshapen, Opened, content, whole_number
 from brimgate.back.rest.sender import ApiReply, Sender
 from brimgate.back.rest.tool_declaration import LIMIT
@@ -103,6 +103,10 @@ class RestApi:
         if declared.answer.is_text:
             return ApiAnswer(*self._text(declared, reply))
         return ApiAnswer(await run_work(lambda: self._shaped(declared, reply)[0].document, len(reply.body)))
+
+    def read_texts(self, tool: str, texts: Mapping[str, str]) -> dict[str, Any]:
+        """Convert arguments that came as texts to the types of their parameters."""
+        return coerced(self.api.tools[tool], texts)
 
     async def reach(self) -> None:
         """Check whether a server listens there, without a request. Raise ApiError if not."""

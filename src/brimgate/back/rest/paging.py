@@ -9,7 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, NamedTuple, Protocol
 
 from brimgate.back.rest.model import Paging
-from brimgate.back.rest.response import Misshapen, member_of
+from brimgate.back.rest.response import Misshapen
+from brimgate.engine import jsontext
 from brimgate.errors import JsonRefused
 
 _MOST_SEEKS: Final = 6
@@ -53,7 +54,7 @@ def keys_of(paging: Paging, items: list[bytes]) -> list[bytes]:
     if not paging.key:
         return []
     try:
-        keys = [member_of(item, paging.key) for item in items]
+        keys = jsontext.member_of_each(items, paging.key)
         return [item if key in (None, b"null", b'""') else key for item, key in zip(items, keys, strict=True)]
     except JsonRefused:
         raise Misshapen("an item holds a key twice") from None

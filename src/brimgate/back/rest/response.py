@@ -66,15 +66,16 @@ class Content(NamedTuple):
 
 
 def content(shape: Shape, opened: Opened) -> Content:
-    kept = [(name, opened.at(pointer)) for name, pointer in shape.keep.items()]
-    members = [_member(name, jsontext.minify(raw)) for name, raw in kept if raw is not None]
+    kept = {name: opened.at(pointer) for name, pointer in shape.keep.items()}
     if shape.is_list:
         items, opening, closing = items_of(shape, opened), b"[", b"]"
     else:
         items, opening, closing = [_one(shape, opened)], b"", b""
     if not shape.name:
         return Content(opening, items, closing)
-    before = b"{" + b",".join([*members, _member(shape.name, opening)])
+    members = {name: jsontext.minify(raw) for name, raw in kept.items() if raw is not None}
+    # The content comes last: its brackets and the object's are closed behind it.
+    before = jsontext.object_of(members | {shape.name: opening}).removesuffix(b"}")
     return Content(before, items, closing + b"}")
 
 
@@ -92,10 +93,6 @@ def whole_number(opened: Opened, pointer: str) -> int:
     if raw is None or not raw.isdigit() or len(raw) > 15:
         raise Misshapen(f"at {pointer} there must be a whole number, not {_kind(raw)}")
     return int(raw)
-
-
-def member_of(item: bytes, name: str) -> bytes | None:
-    return jsontext.members(item).get(name) if item.startswith(b"{") else None
 
 
 def _one(shape: Shape, opened: Opened) -> bytes:
@@ -119,11 +116,7 @@ def _inner(item: bytes, name: str) -> list[bytes]:
 
 def _picked(item: bytes, fields: tuple[str, ...]) -> bytes:
     known = _open(item, "an item")
-    return (
-        b"{"
-        + b",".join(_member(name, jsontext.minify(known[name])) for name in fields if name in known)
-        + b"}"
-    )
+    return jsontext.minify(jsontext.object_of({name: known[name] for name in fields if name in known}))
 
 
 def _open(item: bytes, what: str) -> dict[str, bytes]:
@@ -167,10 +160,6 @@ def _unlike(names: list[str]) -> list[str]:
             new = f"{name} ({last[name]})"
         made[new] = None
     return list(made)
-
-
-def _member(name: str, raw: bytes) -> bytes:
-    return jsontext.quote(name).encode() + b":" + raw
 
 
 def _kind(raw: bytes | None) -> str:

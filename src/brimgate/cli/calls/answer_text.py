@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, assert_never
+from typing import Any, Final
 
 import msgspec
 
@@ -16,15 +16,11 @@ from brimgate.cli.output import complain, for_terminal, printable, report, write
 from brimgate.engine import jsontext
 from brimgate.engine.decision import (
     AnswerSizes,
-    Chunk,
     Decision,
     Format,
     Outcome,
-    Page,
     Pass,
-    Preview,
     Rerender,
-    Walk,
     decide,
     sizes_of,
 )
@@ -225,10 +221,8 @@ def _shown(called: Called, document: bytes) -> _Shown:
             shown = _rewritten(rendered.text, source, policy)
         case Format(text):
             shown = _rewritten(text, source, policy, is_view=True)
-        case Page() | Preview() | Chunk() | Walk():
+        case _:  # whatever holds something back is written as for the relay
             shown = _bounded(called, document, shell_formatter)
-        case _:
-            assert_never(plan)
     if shell_formatter and shown.is_view:
         return replace(shown, is_shortened=shell_formatter.remember(shown.text))
     return shown
