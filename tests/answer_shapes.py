@@ -66,20 +66,20 @@ SHAPES: Final[dict[str, bytes]] = {
     "empty_list": as_json([]),
     "empty_object": as_json({}),
     "small_list": as_json(rows(3, 1)),
-    "large_list": as_json(rows(400)),
+    "large_list": as_json(rows(120)),
     "51_tiny_items": as_json([{"id": number} for number in range(51)]),
     "50_tiny_items": as_json([{"id": number} for number in range(50)]),
     "60_numbers": as_json(list(range(60))),
-    "light_envelope": as_json({"status": "success", "count": 300, "result": rows(300)}),
+    "light_envelope": as_json({"status": "success", "count": 110, "result": rows(110)}),
     "heavy_envelope": as_json({"facts": {f"fact {n}": "w " * 60 for n in range(150)}, "result": rows(60)}),
-    "half_heavy_envelope": as_json({"page": "some words around " * 40, "result": rows(300)}),
-    "two_envelopes": as_json({"ok": True, "data": {"total": 300, "items": rows(300)}}),
-    "huge_items": as_json(rows(8, 900)),
-    "one_huge_item_first": as_json([row(0, 2_500), *rows(60, 1)[1:]]),
-    "vectors": as_json([row(n, 1) | {"embedding": [0.013 * k - 0.5 for k in range(256)]} for n in range(40)]),
+    "half_heavy_envelope": as_json({"page": "some words around " * 40, "result": rows(110)}),
+    "two_envelopes": as_json({"ok": True, "data": {"total": 110, "items": rows(110)}}),
+    "huge_items": as_json(rows(5, 500)),
+    "one_huge_item_first": as_json([row(0, 600), *rows(60, 1)[1:]]),
+    "vectors": as_json([row(n, 1) | {"embedding": [0.013 * k - 0.5 for k in range(96)]} for n in range(25)]),
     "empty_list_in_much": as_json({"items": [], "facets": {f"facet {n}": "words " * 30 for n in range(120)}}),
-    "many_numbers": as_json([number * 7 for number in range(6_000)]),
-    "many_strings": as_json([f"name {number} of a thing" for number in range(2_000)]),
+    "many_numbers": as_json([number * 7 for number in range(2_500)]),
+    "many_strings": as_json([f"name {number} of a thing" for number in range(900)]),
     "list_of_lists": as_json([[number, f"cell {number}", number / 7] for number in range(900)]),
     "small_object": as_json({"title": "House", "city": "Porto", "owner": "Ana"}),
     "flat_object": as_json({f"key {number}": f"value number {number}" for number in range(700)}),
@@ -87,27 +87,27 @@ SHAPES: Final[dict[str, bytes]] = {
     "result_object": as_json({"result": _HOUSE}),
     "data_object": as_json({"data": _HOUSE, "took": 12}),
     "guest_object": as_json({"booking": 7, "guest": _HOUSE}),
-    "long_text_in_object": as_json({"title": "Log", "city": "Porto", "body": "A line of it.\n" * 2_500}),
+    "long_text_in_object": as_json({"title": "Log", "city": "Porto", "body": "A line of it.\n" * 1_500}),
     "house_with_heavy_list": as_json(
-        {"title": "House", "city": "Porto", "owner": "Ana", "images": rows(200)}
+        {"title": "House", "city": "Porto", "owner": "Ana", "images": rows(110)}
     ),
     "booking_with_payments": as_json(
         {"id": 5, "status": "paid", "guest": {"name": "Ana"}, "payments": rows(90)}
     ),
     "nested": as_json(_nested(12)),
     "nested_too_deep": as_json(_nested(60)),
-    "list_under_meta": as_json({"meta": {"items": rows(200)}}),
+    "list_under_meta": as_json({"meta": {"items": rows(110)}}),
     "a_string": as_json("a text in quotes " * 700),
     "a_number": b"42",
     "prose": "\n\n".join(f"Paragraph {n}. " + "It goes on and on. " * 30 for n in range(60)).encode(),
     "short_prose": b"All is well.\n",
     "log": "".join(
         f"2026-11-17 12:{n // 60 % 60:02}:{n % 60:02} {'ERROR' if n == 811 else 'INFO'} request {n} served\n"
-        for n in range(1_500)
+        for n in range(700)
     ).encode(),
     "csv": ("id,name,city\n" + "".join(f"{n},Guest {n},Porto\n" for n in range(1_500))).encode(),
-    "one_long_line": ("word " * 9_000).encode(),
-    "no_spaces": b"x1Yz" * 6_000,
+    "one_long_line": ("word " * 6_500).encode(),
+    "no_spaces": b"x1Yz" * 2_500,
     "indented": json.dumps(rows(14, 1), indent=8).encode(),
     "indented_large": json.dumps(rows(60, 1), indent=8).encode(),
     "indented_object": json.dumps({f"k{n}": [n, n + 1] for n in range(60)}, indent=16).encode(),
@@ -115,7 +115,7 @@ SHAPES: Final[dict[str, bytes]] = {
         [{"id": n, "name": f"東京の家 {n}", "note": "Öß–žluťoučký 🏠 " * 6} for n in range(90)]
     ),
     "unicode_text": ("Пример длинного текста. 東京の家です。🏠\n" * 300).encode(),
-    "broken_json": as_json(rows(200))[:-1],
+    "broken_json": as_json(rows(110))[:-1],
     "json_lines": b"\n".join(as_json(one) for one in rows(150)),
     "twice_the_same_key": b'{"a":' + as_json(rows(100)) + b',"a":1}',
 } | {
