@@ -5,13 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 from brimgate.engine.cursor import KeyRing
+from brimgate.engine.decision import Decision
 from brimgate.engine.policy import Policy, Rules, ToolRule
 from brimgate.engine.rebuild import Rebuilder
 from brimgate.engine.replies.reply import Reply
 from brimgate.engine.tokens.estimator import Estimator
 from brimgate.hold.protection import Protection
 from brimgate.hold.stores.memory import MemoryStore
-from brimgate.relay.actions import Note, ToClient, ToUpstream
+from brimgate.relay.actions import Decided, Note, ToClient, ToUpstream
 from brimgate.relay.session import Session
 
 KEY = bytes(range(1, 33))
@@ -35,6 +36,7 @@ class Conversation:
         protection = Protection(rule.policy, KeyRing(KEY), self.store)
         self.session = Session(Rules(resolve or (lambda _: rule)), lambda: protection, lambda: self.now)
         self.notes: list[Note] = []
+        self.decisions: list[Decision] = []
         self._ids = 100
 
     def client(self, line: bytes) -> tuple[list[bytes], list[bytes]]:
@@ -46,6 +48,7 @@ class Conversation:
 
     def _sort(self, actions: list[Any]) -> tuple[list[bytes], list[bytes]]:
         self.notes += [action for action in actions if isinstance(action, Note)]
+        self.decisions += [action.decision for action in actions if isinstance(action, Decided)]
         onward = [bytes(action.data) for action in actions if isinstance(action, ToUpstream)]
         back = [bytes(action.data) for action in actions if isinstance(action, ToClient)]
         return onward, back

@@ -35,7 +35,6 @@ NOTICE_ALLOWANCE: Final = 60
 """Tokens for the one-line notice above a re-rendered answer, which has no cursor."""
 _ITEM_ALLOWANCE: Final = 150
 """Tokens beside the one item of a page: a notice with a cursor, or the metadata of a REST page."""
-_COUNTED_BYTES: Final = 128 << 10
 _DOMINANT: Final = 0.6
 _WRAPPERS: Final = frozenset(
     "result data response payload body item object entity record value".split()  # noqa: SIM905
@@ -215,14 +214,8 @@ def short_name(principal: str) -> str:
 
 def sizes_of(document: Document, policy: Policy) -> AnswerSizes:
     """Measure an answer that is sent as it is."""
-    tokens, items = counted_tokens(document.data, policy), item_count(document, policy)
+    tokens, items = document.tokens(policy.estimator), item_count(document, policy)
     return AnswerSizes(tokens, tokens, items, items)
-
-
-def counted_tokens(data: bytes, policy: Policy) -> int:
-    """Count the tokens of an answer that is sent as it is: as budgets are, unless it is larger than any budget."""
-    estimator = policy.estimator
-    return estimator.ceiling(data) if len(data) <= _COUNTED_BYTES else estimator.table(data)
 
 
 def decide(document: Document, policy: Policy, answer_format: AnswerFormat | None = None) -> Plan:

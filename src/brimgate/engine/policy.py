@@ -125,6 +125,11 @@ class Policy(AnswerOptions):
         return self.compact == "always"
 
     @property
+    def reads_everything(self) -> bool:
+        """Whether even an answer that surely fits may be changed."""
+        return self.is_compact or (self.pages_always and self.enable_pagination)
+
+    @property
     def object_budget(self) -> int:
         return self.object_threshold if self.fields else self.output_token_threshold
 
@@ -168,7 +173,7 @@ class ToolRule(CallOptions):
     @lazy
     def reads_everything(self) -> bool:
         """Whether even a small answer must be inspected."""
-        return self.annotates_all or self.policy.is_compact
+        return self.annotates_all or self.policy.reads_everything
 
     @property
     def annotates_all(self) -> bool:

@@ -66,13 +66,13 @@ class RestCall:
         shaped = self._shaped(frame, query, is_error=is_error)
         # Lines are cheap to find: no need to count the whole text as exactly as for its chunks.
         tokens = policy.estimator.table(data) if query.lines else frame.source.tokens(policy.estimator)
-        if shaped.outcome == "passed":
-            tokens = shaped.tokens
         items = item_count(frame.source, policy)
         shown = items if shaped.outcome in ("passed", "rendered") else shaped.items
+        # What passes is sent for itself: one count for both, the same as on every other path.
+        sent = tokens if shaped.outcome == "passed" else shaped.tokens
         outcome = "error" if is_error else shaped.outcome
         return RestAnswer(
-            shaped, outcome, AnswerSizes(tokens, shaped.tokens, items, shown), len(data), held.has_issued
+            shaped, outcome, AnswerSizes(tokens, sent, items, shown), len(data), held.has_issued
         )
 
     def _shaped(self, frame: RestFrame, query: Query, *, is_error: bool) -> Shaped:

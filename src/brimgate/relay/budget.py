@@ -49,7 +49,7 @@ def choose(
     least = policy.least_threshold
     bound = sum(estimator.bound_of(slots[index].text) for index in texts)
     media = sum(slot.media_tokens for slot in slots)
-    if bound <= least and bound + media <= policy.hard_output_token_cap and not policy.is_compact:
+    if bound <= least and bound + media <= policy.hard_output_token_cap and not policy.reads_everything:
         return None
     kept_media, overflow = media_that_fits(slots, policy.hard_output_token_cap - min(bound, least))
     if overflow or not texts:
@@ -166,7 +166,9 @@ def _shown(members: Mapping[str, Json], own: frozenset[bytes]) -> Iterator[Json]
             continue
         for raw in blocks:
             slot = make(raw)
-            if slot.is_plain and quoted(slot.text.decode("utf-8", "replace")) in own:
+            if slot.is_plain:
+                if quoted(slot.text.decode("utf-8", "replace")) not in own:
+                    yield slot.text  # as it is read, and not as JSON spells it: the same text was decided about
                 yield close_object(
                     {key: inner for key, inner in (open_object(raw) or {}).items() if key != "text"}
                 )

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from brimgate.engine.decision import AnswerSizes, counted_tokens, item_count
+from brimgate.engine.decision import AnswerSizes, item_count, sizes_of
 from brimgate.engine.document import Document
 from brimgate.engine.policy import Policy, ToolRule
 from brimgate.engine.replies.reply import Reply
@@ -132,8 +132,10 @@ def sizes_of_answer(raw: Json, policy: Policy) -> AnswerSizes:
     texts = [slot.text for slot in _slots(raw) if slot.text]
     if not texts:
         return AnswerSizes(0, 0)
+    if len(texts) == 1:
+        return sizes_of(Document(texts[0]), policy)
     items = item_count(Document(max(texts, key=len)), policy)
-    tokens = counted_tokens(b"\n".join(texts), policy)
+    tokens = policy.estimator.table(b"\n".join(texts))
     return AnswerSizes(tokens, tokens, items, items)
 
 

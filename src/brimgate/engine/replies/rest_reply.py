@@ -266,12 +266,11 @@ def _text(frame: RestFrame, request: Query) -> Shaped | None:
         raise RefusedQuery(
             "invalid_fields", f"fields can be chosen from JSON only; this is text: {choose_lines}"
         )
-    budget = (
-        policy.hard_output_token_cap
-        if request.fields or not policy.enable_pagination
-        else policy.chunk_threshold
-    )
-    if _is_within(frame.source, budget, policy):
+    if request.fields:
+        fits = _is_within(frame.source, policy.hard_output_token_cap, policy)
+    else:
+        fits = isinstance(decision.decide(frame.source, policy), Pass)
+    if fits:
         return None
     shaped = chunk(frame, View("text", fields=(ALL,) if request.fields else (), form="json"), 0)
     return replace(shaped, outcome="chunk")
