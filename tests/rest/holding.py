@@ -30,11 +30,11 @@ class Held:
 
     def first(self, **asked: Any) -> Shaped | None:
         held = self.protection.hold(self.data, _WHO, 0)
-        return shape(RestFrame(held.source, self.policy, held.issue, "/things"), Query(**asked))
+        return shape(RestFrame(held.document, self.policy, held.issue, "/things"), Query(**asked))
 
     def read(self, cursor: str, **asked: Any) -> Shaped:
         held, view, position = self.protection.opened(cursor, _WHO, 0)
-        scene = RestFrame(held.source, self.policy, held.issue, "/things", is_repeatable=False)
+        scene = RestFrame(held.document, self.policy, held.issue, "/things", is_repeatable=False)
         return read_on(scene, view, position, Query(**asked))
 
     def all(self, first: Shaped) -> list[Any]:

@@ -48,16 +48,16 @@ def add_parser(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     policy = make_policy(options)
-    request = make_request(options, policy)
+    query = make_request(options, policy)
     account = ShellAccount("read", policy)
     try:
-        return _read(options, policy, request, account)
+        return _read(options, policy, query, account)
     except ClientError as error:
         account.note_refusal(error)
         raise
 
 
-def _read(options: argparse.Namespace, policy: "Policy", request: "Query", account: ShellAccount) -> int:
+def _read(options: argparse.Namespace, policy: "Policy", query: "Query", account: ShellAccount) -> int:
     protection = make_protection(policy)
     binding = protection.owner(options.cursor, PRINCIPAL, UPSTREAM)
     pack, tool = _pack_and_tool(binding.tool)
@@ -69,7 +69,7 @@ def _read(options: argparse.Namespace, policy: "Policy", request: "Query", accou
         shell_formatter = ShellFormatter(pack, tool, log_path=load().wrapper_log)
         protection = replace(protection, policy=_with_sections(policy, pack, tool))
     answer_format = shell_formatter and shell_formatter.answer_format
-    reply = protection.read(options.cursor, binding, request, time.time(), answer_format)
+    reply = protection.read(options.cursor, binding, query, time.time(), answer_format)
     account.note_reply(reply)
     print_reply(reply, as_json=options.json)
     if shell_formatter:

@@ -57,23 +57,23 @@ def add_parser(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     policy = replace(make_policy(options), highlights=options.highlights == "on", format=options.form or AUTO)
-    request = make_request(options, policy)
-    if request.limit:
-        policy = replace(policy, default_page_size=request.limit)
+    query = make_request(options, policy)
+    if query.limit:
+        policy = replace(policy, default_page_size=query.limit)
     data = read_input(options.file or "''")
     if options.form and options.form != AUTO:
         _check_form(data, options.form)
     protection, account = make_protection(policy), ShellAccount("reduce", policy)
     if options.walk:
-        if _selects(request):
+        if _selects(query):
             raise BadRequest(
                 "--walk follows the whole answer: leave out --fields, --path, --lines, --search and --pages"
             )
         return _walk(protection, data, options.form or "", account, as_json=options.json)
     try:
         reply = (
-            protection.select(data, BINDING, request, time.time())
-            if _selects(request)
+            protection.select(data, BINDING, query, time.time())
+            if _selects(query)
             else protection.protect(data, BINDING, time.time())
         )
     except ClientError as error:
@@ -123,10 +123,8 @@ def _check_form(data: bytes, form: str) -> None:
         raise InputError(f"--format {form} needs JSON, and this is not: {error}") from None
 
 
-def _selects(request: Query) -> bool:
-    return bool(
-        request.fields or request.path is not None or request.lines or request.search or request.pages
-    )
+def _selects(query: Query) -> bool:
+    return bool(query.fields or query.path is not None or query.lines or query.search or query.pages)
 
 
 def _print_untouched(

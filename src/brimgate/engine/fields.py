@@ -154,22 +154,22 @@ def _through_dots(key: str, tree: FieldTree) -> FieldTree | None:
     return below
 
 
-def are_around(source: Document, fields: tuple[str, ...]) -> bool:
+def are_around(document: Document, fields: tuple[str, ...]) -> bool:
     """Return whether the fields belong to the object around a dominant list, and not to the items of that list."""
-    children = source.open(source.root) if source.is_json and source.focus.pointer else None
+    children = document.open(document.root) if document.is_json and document.focus.pointer else None
     if children is None or children.keys is None:
         return False
     return not set(children.keys).isdisjoint(name.partition(".")[0] for name in fields)
 
 
 def select_fields(
-    source: Document, view: View, start: int, limit: int, room: int, policy: Policy
+    document: Document, view: View, start: int, limit: int, room: int, policy: Policy
 ) -> Selection:
     """Select the chosen fields of every item of a list, or of one object."""
-    if not source.is_json:
+    if not document.is_json:
         raise BadRequest("fields can be chosen from JSON only; this is text: use lines or search")
-    is_list = source.head(source.root) == b"["
-    items = list_items(source) if is_list else [source.raw(source.root)]
+    is_list = document.head(document.root) == b"["
+    items = list_items(document) if is_list else [document.raw(document.root)]
     if start >= len(items):
         raise BadRequest(f"there are {len(items):,} items")
     tree = field_tree(view.fields)
@@ -187,10 +187,10 @@ def select_fields(
         made = clipped(
             jsontext.canonical(pick(start)).decode(), 0, "; ask for fewer fields, or one path", room, policy
         )
-    missing = [name for name in view.fields if not occurs(name, found, source.data)]
+    missing = [name for name in view.fields if not occurs(name, found, document.data)]
     last = start + made.count
-    is_open_ended = source.is_open_ended(source.root)
-    total = len(items) if is_open_ended else max(len(items), source.expected)
+    is_open_ended = document.is_open_ended(document.root)
+    total = len(items) if is_open_ended else max(len(items), document.expected)
     of_total = f"{'more than ' if is_open_ended else ''}{total:,}"
     what = "chosen fields" if view.fields else _left_out(policy)
     return Selection(
@@ -209,9 +209,9 @@ def select_fields(
     )
 
 
-def chosen_part(source: Document, fields: tuple[str, ...]) -> Document:
+def chosen_part(document: Document, fields: tuple[str, ...]) -> Document:
     """Return the chosen fields of an object as a document of their own."""
-    raw = project(source.raw(source.root), field_tree(fields), set()) or b"{}"
+    raw = project(document.raw(document.root), field_tree(fields), set()) or b"{}"
     return Document(jsontext.canonical(raw))
 
 

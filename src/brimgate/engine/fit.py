@@ -134,11 +134,11 @@ class Selection:
     sections: list[str] = field(default_factory=lambda: [])
 
 
-def list_items(source: Document) -> list[bytes]:
-    children = source.open(source.root)
+def list_items(document: Document) -> list[bytes]:
+    children = document.open(document.root)
     if not children:
         return []
-    return [source.data[start:end] for start, end in zip(children.starts, children.ends, strict=True)]
+    return [document.data[start:end] for start, end in zip(children.starts, children.ends, strict=True)]
 
 
 def indexed(raw: bytes, at: int) -> bytes:

@@ -99,7 +99,7 @@ class Essentials:
 
 @dataclass(slots=True)
 class _Draft:
-    source: Document
+    document: Document
     policy: Policy
     base: str
     tokens_per_byte: float
@@ -153,14 +153,14 @@ def mapped_preview(
     return Essentials(made.rendered, made.tokens, [*made.sections, *sections][:_MAX_SECTIONS], mapped.shown)
 
 
-def preview(source: Document, node: Node, base: str, policy: Policy, budget: int) -> Essentials:
+def preview(document: Document, node: Node, base: str, policy: Policy, budget: int) -> Essentials:
     """Write a preview that fits, by shrinking the room until it does. The last resort is the beginning of the text."""
-    raw = source.raw(node)
+    raw = document.raw(node)
     per_byte = max(policy.estimator.table(raw) / max(len(raw), 1), 0.05)
     room = int(budget * 0.95 / per_byte)
     best: Essentials | None = None
     for _ in range(_TRIES):
-        made = _draw(source, node, base, policy, room, per_byte)
+        made = _draw(document, node, base, policy, room, per_byte)
         if made.tokens <= budget:
             if best or made.tokens >= _ENOUGH * budget:
                 return made
@@ -174,12 +174,14 @@ def preview(source: Document, node: Node, base: str, policy: Policy, budget: int
     return best or Essentials(Rendered("text", text), policy.estimator.ceiling(text), [], [])
 
 
-def _draw(source: Document, node: Node, base: str, policy: Policy, room: int, per_byte: float) -> Essentials:
-    draft = _Draft(source, policy, base, per_byte)
+def _draw(
+    document: Document, node: Node, base: str, policy: Policy, room: int, per_byte: float
+) -> Essentials:
+    draft = _Draft(document, policy, base, per_byte)
     value = _shorten(draft, node, base, room, 0)
     rendered = _render(jsontext.canonical(value), policy)
     sections = sorted(draft.held, key=lambda pointer: -draft.held[pointer])[:_MAX_SECTIONS]
-    fields = _fields(source, node, draft.held, base)
+    fields = _fields(document, node, draft.held, base)
     return Essentials(rendered, policy.estimator.ceiling(rendered.text), sections, fields)
 
 
@@ -191,8 +193,8 @@ def _render(raw: bytes, policy: Policy) -> Rendered:
     return Rendered("columns", text) if text is not None else Rendered("bare", plain.encode_bare(raw))
 
 
-def _fields(source: Document, node: Node, held: dict[str, int], base: str) -> list[str]:
-    children = source.open(node)
+def _fields(document: Document, node: Node, held: dict[str, int], base: str) -> list[str]:
+    children = document.open(node)
     if not children or children.keys is None:
         return []
     return [
@@ -204,13 +206,13 @@ def _shorten(draft: _Draft, node: Node, pointer: str, room: int, depth: int) -> 
     """Return the value as JSON in about `room` bytes; the caller makes it canonical."""
     size = node.end - node.start
     if size <= room:
-        return draft.source.raw(node)
-    children = draft.source.open(node) if depth < MAX_DEPTH else None
-    if draft.source.head(node) == b'"':
+        return draft.document.raw(node)
+    children = draft.document.open(node) if depth < MAX_DEPTH else None
+    if draft.document.head(node) == b'"':
         return _cut_text(draft, node, pointer, room)
     if not children or room < _WORTH_OPENING:
         return _stub(draft, node, pointer)
-    if children.keys is None and depth and draft.policy.strip_vectors and is_vector(draft.source.raw(node)):
+    if children.keys is None and depth and draft.policy.strip_vectors and is_vector(draft.document.raw(node)):
         return _stub(draft, node, pointer)
     if children.keys is None:
         return _cut_list(draft, node, children, pointer, room, depth)
@@ -219,7 +221,7 @@ def _shorten(draft: _Draft, node: Node, pointer: str, room: int, depth: int) -> 
 
 def _stub(draft: _Draft, node: Node, pointer: str) -> bytes:
     size = node.end - node.start
-    children = draft.source.open(node)
+    children = draft.document.open(node)
     what = "value"
     if children is not None:
         what = f"{len(children):,} " + ("items" if children.keys is None else "keys")
@@ -229,7 +231,7 @@ def _stub(draft: _Draft, node: Node, pointer: str) -> bytes:
 
 
 def _cut_text(draft: _Draft, node: Node, pointer: str, room: int) -> bytes:
-    text = draft.source.text_of(node).data.decode("utf-8", "surrogateescape")
+    text = draft.document.text_of(node).data.decode("utf-8", "surrogateescape")
     draft.held[pointer] = node.end - node.start
     kept = excerpt(text, max(room - _STUB_BYTES, 0), draft.policy.keywords)
     if kept.more_words or kept.more_characters:
@@ -245,17 +247,17 @@ def _cut_list(draft: _Draft, node: Node, children: Children, pointer: str, room:
     room -= _STUB_BYTES
     shown: list[bytes] = []
     for at in range(min(len(children), draft.policy.max_page_size)):
-        item = draft.source.child(children, at)
+        item = draft.document.child(children, at)
         if item.end - item.start > room:
             break
-        shown.append(draft.source.raw(item))
+        shown.append(draft.document.raw(item))
         room -= item.end - item.start + 1
     if not shown:
         count = max(1, min(len(children), draft.policy.default_page_size, room // 400))
         for at in range(count):
             step = pointer_step(children, at)
             shown.append(
-                _shorten(draft, draft.source.child(children, at), pointer + step, room // count, depth + 1)
+                _shorten(draft, draft.document.child(children, at), pointer + step, room // count, depth + 1)
             )
     left = len(children) - len(shown)
     if left:
@@ -275,10 +277,10 @@ def _cut_object(draft: _Draft, children: Children, pointer: str, room: int, dept
     kept: dict[int, bytes] = {}
     heavy: list[int] = []
     for at in order:
-        child = draft.source.child(children, at)
+        child = draft.document.child(children, at)
         cost = child.end - child.start + len(keys[at]) + 4
         if cost <= max(_STUB_BYTES, room // 12) and cost <= room:
-            kept[at] = draft.source.raw(child)
+            kept[at] = draft.document.raw(child)
             room -= cost
         else:
             heavy.append(at)
@@ -287,7 +289,7 @@ def _cut_object(draft: _Draft, children: Children, pointer: str, room: int, dept
         share = max(room, 0) // (len(heavy) - number)
         if share < _STUB_BYTES and room < _STUB_BYTES + len(step):
             break
-        value = _shorten(draft, draft.source.child(children, at), pointer + step, share, depth + 1)
+        value = _shorten(draft, draft.document.child(children, at), pointer + step, share, depth + 1)
         kept[at] = value
         room -= len(value) + len(step) + 4
     named = [jsontext.quote(keys[at]).encode() + b":" + kept[at] for at in sorted(kept)]

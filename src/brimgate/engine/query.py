@@ -82,7 +82,7 @@ def parse_query(
     form: object = None,
     max_limit: int = 200,
 ) -> Query:
-    request = Query(
+    query = Query(
         limit=_limit(limit, max_limit),
         fields=_fields(fields),
         path=None if path is None else _text("path", path, 4_000),
@@ -91,11 +91,11 @@ def parse_query(
         pages=_range("pages", pages),
         form=_form(form),
     )
-    if request.pages and request.pages[1] - request.pages[0] >= MAX_PAGES:
+    if query.pages and query.pages[1] - query.pages[0] >= MAX_PAGES:
         raise BadRequest(f"pages spans more than {MAX_PAGES}: ask for fewer at once")
-    if request.lines and (request.fields or request.search or request.pages):
+    if query.lines and (query.fields or query.search or query.pages):
         raise BadRequest("lines cannot be combined with fields, search or pages")
-    return request
+    return query
 
 
 def _limit(value: object, most: int) -> int:

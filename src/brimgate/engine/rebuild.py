@@ -79,8 +79,8 @@ class Rebuilder:
         raw = FORMS[record["format"]].decode(reply.content)
         if record.get("envelope"):
             self._around = (record["path"], raw)
-            source = Document(raw)
-            raw = source.raw(source.resolve(record["path"]))
+            document = Document(raw)
+            raw = document.raw(document.resolve(record["path"]))
         first, pieces.total = record["shown"]["from"], record["total"][record["part"]]
         if record["part"] == "items":
             pieces.children |= dict(enumerate(jsontext.elements(raw), first))
@@ -99,8 +99,8 @@ class Rebuilder:
         if self._around is None:
             return jsontext.canonical(self._build(""))
         pointer, around = self._around
-        source = Document(around)
-        node = source.resolve(pointer)
+        document = Document(around)
+        node = document.resolve(pointer)
         return jsontext.canonical(around[: node.start] + self._build(pointer) + around[node.end :])
 
     def _build(self, pointer: str) -> bytes:

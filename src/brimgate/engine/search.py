@@ -75,10 +75,10 @@ class Hits:
 
 
 def select_matches(
-    source: Document, view: View, start: int, limit: int, room: int, policy: Policy
+    document: Document, view: View, start: int, limit: int, room: int, policy: Policy
 ) -> Selection:
-    is_list = source.is_json and source.head(source.root) == b"["
-    hits = _hits(source, view.search, is_list=is_list)
+    is_list = document.is_json and document.head(document.root) == b"["
+    hits = _hits(document, view.search, is_list=is_list)
     count, what = len(hits.units), "items" if is_list else "lines"
     total = {what: count, "hits": len(hits.numbers)}
     if not hits.numbers:
@@ -86,9 +86,11 @@ def select_matches(
     if start >= len(hits.numbers):
         raise BadRequest(f"there are {len(hits.numbers):,} matches")
     if is_list:
-        made = _matching_items(source, view, hits, start, min(limit, len(hits.numbers) - start), room, policy)
+        made = _matching_items(
+            document, view, hits, start, min(limit, len(hits.numbers) - start), room, policy
+        )
     else:
-        made = _matching_lines(hits, start, 0 if source.is_json else CONTEXT_LINES, room, policy)
+        made = _matching_lines(hits, start, 0 if document.is_json else CONTEXT_LINES, room, policy)
     if made is None:
         number = hits.numbers[start]
         made = clipped(f"{number + (not is_list)}:{hits.units[number]}", hits.places[start], "", room, policy)
@@ -100,17 +102,17 @@ def select_matches(
     )  # fmt: skip
 
 
-def _hits(source: Document, query: str, *, is_list: bool) -> Hits:
-    known = source.searches.get(query)
+def _hits(document: Document, query: str, *, is_list: bool) -> Hits:
+    known = document.searches.get(query)
     if isinstance(known, Hits):
         return known
     find = matcher(query)
-    units = list(map(_searchable, list_items(source))) if is_list else list(_lines(source))
+    units = list(map(_searchable, list_items(document))) if is_list else list(_lines(document))
     places = [(number, place) for number, unit in enumerate(units) if (place := find(unit)) >= 0]
     hits = Hits(units, [number for number, _ in places], [place for _, place in places])
-    while len(source.searches) >= _MAX_KEPT:
-        source.searches.pop(next(iter(source.searches)))
-    source.searches[query] = hits
+    while len(document.searches) >= _MAX_KEPT:
+        document.searches.pop(next(iter(document.searches)))
+    document.searches[query] = hits
     return hits
 
 
@@ -121,33 +123,33 @@ def _searchable(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def _lines(source: Document) -> Iterator[str]:
-    if source.is_json:
-        yield from _leaves(source)
+def _lines(document: Document) -> Iterator[str]:
+    if document.is_json:
+        yield from _leaves(document)
     else:
-        yield from source.data.decode("utf-8", "surrogateescape").split("\n")
+        yield from document.data.decode("utf-8", "surrogateescape").split("\n")
 
 
-def _leaves(source: Document) -> Iterator[str]:
+def _leaves(document: Document) -> Iterator[str]:
     """Yield every leaf of a value as `pointer: value`, in document order, for searching what is not a list."""
-    stack: list[tuple[str, Node, int]] = [("", source.root, 0)]
+    stack: list[tuple[str, Node, int]] = [("", document.root, 0)]
     while stack:
         pointer, node, depth = stack.pop()
-        children = source.open(node) if depth < MAX_DEPTH else None
+        children = document.open(node) if depth < MAX_DEPTH else None
         if not children:
-            yield f"{pointer}: {jsontext.canonical(source.raw(node)).decode()}"
+            yield f"{pointer}: {jsontext.canonical(document.raw(node)).decode()}"
             continue
         below = [
-            (pointer + pointer_step(children, at), source.child(children, at), depth + 1)
+            (pointer + pointer_step(children, at), document.child(children, at), depth + 1)
             for at in range(len(children))
         ]
         stack.extend(reversed(below))
 
 
 def _matching_items(
-    source: Document, view: View, hits: Hits, start: int, most: int, room: int, policy: Policy
+    document: Document, view: View, hits: Hits, start: int, most: int, room: int, policy: Policy
 ) -> Any:
-    items = list_items(source)
+    items = list_items(document)
     tree = field_tree(view.fields) if view.fields else None
 
     def pick(number: int) -> bytes:
@@ -183,13 +185,13 @@ def _excerpts(lines: Sequence[str], hits: list[int], context: int) -> str:
 
 
 def select_lines(
-    source: Document, wanted: tuple[int, int], start: int, room: int, policy: Policy
+    document: Document, wanted: tuple[int, int], start: int, room: int, policy: Policy
 ) -> Selection:
     """Return a range of lines, counted from 1.
 
     `start` is the byte to continue at, 0 for the first line of the range.
     """
-    text = source.as_text.long_text if source.is_json else source.long_text
+    text = document.as_text.long_text if document.is_json else document.long_text
     first, last = wanted
     if first > text.line_count:
         raise BadRequest(f"there are {text.line_count:,} lines")

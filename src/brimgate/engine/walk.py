@@ -61,7 +61,7 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Walker:
-    source: Document
+    document: Document
     policy: Policy
     budget: int
     """Applies to the content alone."""
@@ -77,26 +77,26 @@ class Walker:
 
     def part(self, position: Position | None) -> Part:
         """Return the part that begins at `position` (None: the beginning)."""
-        if not self.source.is_json:
-            return self._text(self.source, position.text if position else 0, self.base, None, "text")
+        if not self.document.is_json:
+            return self._text(self.document, position.text if position else 0, self.base, None, "text")
         if position is None:
-            children = self.source.open(self.source.root)
+            children = self.document.open(self.document.root)
             if not children:
                 return self._empty()
             position = Position(children.starts[0])
-        place = self.source.locate(position.node)
+        place = self.document.locate(position.node)
         if position.text:
             return self._piece(place, position.text)
         return self._children(place)
 
     def _empty(self) -> Part:
-        text = jsontext.canonical(self.source.raw(self.source.root)).decode()
+        text = jsontext.canonical(self.document.raw(self.document.root)).decode()
         kind = "items" if text[0] == "[" else "members"
         return Part(kind, self.base, 0, 0, 0, text, "json", self.policy.estimator.ceiling(text), None)
 
     def _children(self, place: Place) -> Part:
         """Return as many children from `place` on as fit. If not even one does, go down into it."""
-        children = self.source.open(place.parent) or Children([], [], None)
+        children = self.document.open(place.parent) or Children([], [], None)
         most = min(len(children) - place.index, self.limit if children.keys is None else len(children))
         window = self._window(children, place.index, most)
         found = fit(
@@ -111,9 +111,9 @@ class Walker:
         following = self._after(place, place.index + found.count)
         kind = "items" if children.keys is None else "members"
         return Part(
-            kind, self.base + place.pointer, place.index, found.count, self.source.count(place.parent, children),
+            kind, self.base + place.pointer, place.index, found.count, self.document.count(place.parent, children),
             found.rendered.text, found.rendered.form, found.tokens, following, steps=place.steps,
-            is_open_ended=self.source.is_open_ended(place.parent),
+            is_open_ended=self.document.is_open_ended(place.parent),
         )  # fmt: skip
 
     def _window(self, children: Children, index: int, most: int) -> int:
@@ -129,7 +129,7 @@ class Walker:
 
     def joined(self, children: Children, index: int, count: int) -> bytes:
         """Return a run of children as a list or object of its own."""
-        data = self.source.data
+        data = self.document.data
         values = [data[children.starts[at] : children.ends[at]] for at in range(index, index + count)]
         if children.keys is None:
             return jsontext.canonical(b"[" + b",".join(values) + b"]")
@@ -138,37 +138,37 @@ class Walker:
         return jsontext.canonical(b"{" + b",".join(named) + b"}")
 
     def _descend(self, place: Place, children: Children) -> Part:
-        node = self.source.child(children, place.index)
+        node = self.document.child(children, place.index)
         pointer = place.pointer + pointer_step(children, place.index)
-        inner = self.source.open(node)
+        inner = self.document.open(node)
         if inner and len(place.steps) + 1 < MAX_DEPTH and len(self.base + pointer) <= MAX_POINTER_CHARS:
             return self._children(Place(pointer, node, 0, (*place.steps, step_into(children, place.index))))
         return self._piece(place, 0)
 
     def _piece(self, place: Place, offset: int) -> Part:
-        children = self.source.open(place.parent)
+        children = self.document.open(place.parent)
         if children is None:
             raise AssertionError("a place always has an opened parent")
-        node = self.source.child(children, place.index)
+        node = self.document.child(children, place.index)
         pointer = self.base + place.pointer + pointer_step(children, place.index)
-        kind = "text" if self.source.head(node) == b'"' else "literal"
-        part = self._text(self.source.text_of(node), offset, pointer, node, kind)
+        kind = "text" if self.document.head(node) == b'"' else "literal"
+        part = self._text(self.document.text_of(node), offset, pointer, node, kind)
         following = part.following or self._after(place, place.index + 1)
         return replace(part, following=following, steps=(*place.steps, step_into(children, place.index)))
 
     def _after(self, place: Place, index: int) -> Position | None:
         """Return where the walk continues after child number `index - 1`: its next sibling, or its parent's."""
-        children = self.source.open(place.parent)
+        children = self.document.open(place.parent)
         if children and index < len(children):
             return Position(children.starts[index])
-        if place.parent == self.source.root:
+        if place.parent == self.document.root:
             return None
-        above = self.source.locate(place.parent.start)
+        above = self.document.locate(place.parent.start)
         return self._after(above, above.index + 1)
 
-    def _text(self, source: Document, offset: int, pointer: str, node: Node | None, kind: str) -> Part:
-        text = source.long_text
-        plan = self.chunks(source)
+    def _text(self, document: Document, offset: int, pointer: str, node: Node | None, kind: str) -> Part:
+        text = document.long_text
+        plan = self.chunks(document)
         index = plan.index_at(offset)
         last = min(index + self.chunk_count, len(plan.ends)) - 1
         end, content, tokens = self._fitting(text, offset, plan.ends[last])
@@ -185,11 +185,11 @@ class Walker:
             tokens, following, lines,
         )  # fmt: skip
 
-    def chunks(self, source: Document) -> Plan:
+    def chunks(self, document: Document) -> Plan:
         key = (self.chunk_budget or self.budget, self.policy.chunk_size, self.policy.estimator)
-        if key not in source.plans:
-            source.plans[key] = plan_chunks(source.long_text, *key)
-        return source.plans[key]
+        if key not in document.plans:
+            document.plans[key] = plan_chunks(document.long_text, *key)
+        return document.plans[key]
 
     def _fitting(self, text: LongText, start: int, end: int) -> tuple[int, str, int]:
         """Return the planned end, the text up to it and its tokens.

@@ -70,18 +70,18 @@ class LiveList(Protocol):
         ...
 
 
-def items_needed(source: Document, view: View, position: Position, request: Query, limit: int) -> int:
+def items_needed(document: Document, view: View, position: Position, query: Query, limit: int) -> int:
     """Return how many items a reply needs, plus one: then its cursor leads to an item that is here."""
-    if request.search or view.search:
+    if query.search or view.search:
         return EVERYTHING  # whoever searches wants to know that there is no other match
-    pages = request.pages[1] if request.pages else 1
-    if request.path is not None:
-        return _index_in(source, request.path) + 1
+    pages = query.pages[1] if query.pages else 1
+    if query.path is not None:
+        return _index_in(document, query.path) + 1
     if _leads_inside(view):
-        return _index_in(source, view.path) + 1
-    if request.fields or request.pages:
+        return _index_in(document, view.path) + 1
+    if query.fields or query.pages:
         return pages * limit + 1
-    at = position.node if view.is_selection else _index_at(source, view, position)
+    at = position.node if view.is_selection else _index_at(document, view, position)
     return at + limit + 1
 
 
@@ -97,17 +97,17 @@ def _leads_inside(view: View) -> bool:
             assert_never(view.scope)
 
 
-def _index_at(source: Document, view: View, position: Position) -> int:
+def _index_at(document: Document, view: View, position: Position) -> int:
     """Return the number of the item at which a walk continues."""
-    focus = source.focus.node
-    children = source.open(focus)
-    begin = 0 if view.scope == "whole" or focus == source.root else focus.start
+    focus = document.focus.node
+    children = document.open(focus)
+    begin = 0 if view.scope == "whole" or focus == document.root else focus.start
     return max(bisect_right(children.starts, begin + position.node) - 1, 0) if children else 0
 
 
-def _index_in(source: Document, path: str) -> int:
+def _index_in(document: Document, path: str) -> int:
     """Return the number of the item that a path leads into; 0 if it leads into none."""
-    steps, before = pointer_steps(path), pointer_steps(source.focus.pointer)
+    steps, before = pointer_steps(path), pointer_steps(document.focus.pointer)
     inside = steps[len(before) :] if steps[: len(before)] == before else []
     return int(inside[0]) if inside and inside[0].isdecimal() and len(inside[0]) < 10 else 0
 

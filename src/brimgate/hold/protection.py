@@ -55,17 +55,17 @@ class Protection:
     ) -> Reply | None:
         """Return the bounded first reply to an answer, or None when it fits and goes out unchanged."""
         held = self.hold(data, binding, now, live_list)
-        source = held.source
+        document = held.document
         try:
-            return Gate(source, self.policy, held.issue, answer_format=answer_format).first()
+            return Gate(document, self.policy, held.issue, answer_format=answer_format).first()
         except Exception:  # noqa: BLE001  # whatever we got wrong, the answer stays bounded and readable
-            return self._last_resort(source, held)
+            return self._last_resort(document, held)
 
-    def _last_resort(self, source: Document, held: "HeldAnswer") -> Reply | None:
+    def _last_resort(self, document: Document, held: "HeldAnswer") -> Reply | None:
         """Return the answer as plain text in chunks. This makes no assumption about the content, so none can fail."""
         plain = replace(self.policy, highlights=False)
         reply = Gate(
-            source.as_text, plain, lambda view, at: held.issue(replace(view, scope="text"), at)
+            document.as_text, plain, lambda view, at: held.issue(replace(view, scope="text"), at)
         ).first()
         return reply and replace(reply, record=reply.record | {"degraded": True})
 
@@ -90,23 +90,23 @@ class Protection:
         document = self.opened_documents.of_list(binding.principal, snapshot, live_list, state)
         return HeldAnswer(self, binding, document, now, snapshot)
 
-    def select(self, data: bytes, binding: Binding, request: Query, now: float) -> Reply:
+    def select(self, data: bytes, binding: Binding, query: Query, now: float) -> Reply:
         """Reply to a query about an answer that is not held yet."""
         held = self.hold(data, binding, now)
-        reply = Gate(held.source, self.policy, held.issue).read(FOCUS, Position(0), request)
+        reply = Gate(held.document, self.policy, held.issue).read(FOCUS, Position(0), query)
         return replace(reply, outcome=asked_outcome(reply.record["kind"]))
 
     def read(
         self,
         cursor_text: str,
         binding: Binding,
-        request: Query,
+        query: Query,
         now: float,
         answer_format: AnswerFormat | None = None,
     ) -> Reply:
         held, view, position = self.opened(cursor_text, binding, now)
-        return Gate(held.source, self.policy, held.issue, answer_format=answer_format).read(
-            view, position, request
+        return Gate(held.document, self.policy, held.issue, answer_format=answer_format).read(
+            view, position, query
         )
 
     def opened(self, cursor_text: str, binding: Binding, now: float) -> "tuple[HeldAnswer, View, Position]":
@@ -122,7 +122,7 @@ class Protection:
         found = self.live_lists.of(binding.principal, cursor.snapshot, now)
         return None if found is None or found.is_complete else found
 
-    async def fill(self, cursor_text: str, binding: Binding, request: Query, now: float) -> None:
+    async def fill(self, cursor_text: str, binding: Binding, query: Query, now: float) -> None:
         """Fetch as much of a live list as a query needs. Raise UpstreamError if it cannot be fetched.
 
         It runs on the event loop, and so asks no store: live lists have a place of their own.
@@ -130,8 +130,8 @@ class Protection:
         live_list = self.live_list(cursor_text, binding, now)
         if live_list is not None:
             held, view, position = self.opened(cursor_text, binding, now)
-            limit = request.limit or view.limit or self.policy.default_page_size
-            await live_list.reach(items_needed(held.source, view, position, request, limit))
+            limit = query.limit or view.limit or self.policy.default_page_size
+            await live_list.reach(items_needed(held.document, view, position, query, limit))
 
     def section(self, cursor_text: str, binding: Binding, path: str, now: float) -> bytes:
         """Return the value at a path of a held answer, as it was sent."""
@@ -248,12 +248,12 @@ class HeldAnswer:
     """One answer on its way into the store; it gets there with its first cursor."""
 
     def __init__(
-        self, protection: Protection, binding: Binding, source: Document, now: float, snapshot: bytes = b""
+        self, protection: Protection, binding: Binding, document: Document, now: float, snapshot: bytes = b""
     ) -> None:
         self._protection = protection
         self._binding = binding
-        self.source = source
-        self._is_beginning = source.is_beginning
+        self.document = document
+        self._is_beginning = document.is_beginning
         self._now = now
         self._snapshot = snapshot
         self._is_stored = False
@@ -265,7 +265,7 @@ class HeldAnswer:
         self.has_issued = True
         expires = protection.expires_minute(self._now)
         if not self._snapshot:
-            self._snapshot = protection.ring.snapshot_id(self.source.data, self._binding)
+            self._snapshot = protection.ring.snapshot_id(self.document.data, self._binding)
         self._keep(_TOOL, self._binding.tool.encode(), expires)
         view = self._with_choices(view)
         key = b"" if view == WHOLE else view.key()
@@ -283,8 +283,8 @@ class HeldAnswer:
         if not self._is_stored and not self._is_beginning:
             minute = int(self._now // 60)
             if not protection.store.renew(principal, snapshot, expires, minute):
-                protection.store.put(principal, snapshot, self.source.data, expires, minute)
-            protection.opened_documents.add(principal, snapshot, self.source)
+                protection.store.put(principal, snapshot, self.document.data, expires, minute)
+            protection.opened_documents.add(principal, snapshot, self.document)
             self._is_stored = True
         protection.store.put_view(principal, snapshot, key, view)
 

@@ -52,7 +52,7 @@ class RestCall:
 
     def _frame(self, held: HeldAnswer, policy: Policy, *, is_repeatable: bool) -> RestFrame:
         return RestFrame(
-            held.source, policy, held.issue, self.endpoint, self.names, self.template, is_repeatable
+            held.document, policy, held.issue, self.endpoint, self.names, self.template, is_repeatable
         )
 
     def bound(self, data: bytes, live_list: LiveList | None, *, is_error: bool, is_text: bool) -> RestAnswer:
@@ -61,12 +61,12 @@ class RestCall:
         held = replace(self.protection, policy=policy).hold(data, self.binding, self.now, live_list)
         frame = self._frame(held, policy, is_repeatable=self.is_repeatable and not is_error)
         if is_text:
-            frame = replace(frame, source=held.source.as_text)
+            frame = replace(frame, document=held.document.as_text)
         query = Query() if is_error else self.query
         shaped = self._shaped(frame, query, is_error=is_error)
         # Lines are cheap to find: no need to count the whole text as exactly as for its chunks.
-        tokens = policy.estimator.table(data) if query.lines else frame.source.tokens(policy.estimator)
-        items = item_count(frame.source, policy)
+        tokens = policy.estimator.table(data) if query.lines else frame.document.tokens(policy.estimator)
+        items = item_count(frame.document, policy)
         shown = items if shaped.outcome in ("passed", "rendered") else shaped.items
         # What passes is sent for itself: one count for both, the same as on every other path.
         sent = tokens if shaped.outcome == "passed" else shaped.tokens
@@ -93,16 +93,16 @@ class RestCall:
         if shaped is not None:
             is_decided = shaped.outcome != "read"
             return shaped if is_decided else replace(shaped, outcome=asked_outcome(shaped.kind))
-        data = frame.source.data
+        data = frame.document.data
         tokens = frame.policy.estimator.ceiling(data)
         return Shaped(data, UNTOUCHED, tokens, budget_of(frame, query), outcome="passed")
 
     def _described(self, frame: RestFrame) -> Shaped | None:
-        body = self.describe(frame.source) if self.is_safe else None
+        body = self.describe(frame.document) if self.is_safe else None
         if body is None:
             return None
         tokens, cap = frame.policy.estimator.count(body), frame.policy.hard_output_token_cap
-        is_same = body is frame.source.data
+        is_same = body is frame.document.data
         return Shaped(
             body,
             UNTOUCHED if is_same else "openapi",
@@ -128,7 +128,7 @@ class RestCall:
         except Exception:  # noqa: BLE001  # as above
             _log.warning("what is held of %r is sent as plain text", self.binding.tool, exc_info=True)
             shaped = last_resort(frame)
-        document = held.source
+        document = held.document
         sizes = AnswerSizes(
             document.tokens(policy.estimator), shaped.tokens, item_count(document, policy), shaped.items
         )
@@ -149,6 +149,6 @@ class RestCall:
         _, held, view, position = self.opened()
         if query.path is None and view.scope == "focus":
             return position.node + (limit or view.limit or self.rule.policy.default_page_size) + 1
-        pointer, path = held.source.focus.pointer + "/", query.path or ""
+        pointer, path = held.document.focus.pointer + "/", query.path or ""
         index = path.removeprefix(pointer).partition("/")[0] if path.startswith(pointer) else ""
         return int(index) + 1 if index.isdecimal() and len(index) < 10 else EVERYTHING

@@ -86,13 +86,13 @@ def read_on(
     from brimgate.engine.query import Query
 
     asked = asked_of(arguments, rules, protection, principal, upstream)
-    cursor, binding, request, bound = asked.cursor, asked.binding, asked.request, asked.protection
-    if request == Query(path=request.path) and request.path is not None:
-        found = _picture(bound.section(cursor, binding, request.path, now), bound.policy)
+    cursor, binding, query, bound = asked.cursor, asked.binding, asked.query, asked.protection
+    if query == Query(path=query.path) and query.path is not None:
+        found = _picture(bound.section(cursor, binding, query.path, now), bound.policy)
         if found is not None:
             return Reading(binding.tool, *found)
     words = rules.of(binding.tool).answer_format(b"", on_trouble)
-    return Reading(binding.tool, bound.read(cursor, binding, request, now, words))
+    return Reading(binding.tool, bound.read(cursor, binding, query, now, words))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class ReadCall:
 
     cursor: str
     binding: "Binding"
-    request: "Query"
+    query: "Query"
     protection: "Protection"
     """Protection under the rules of the tool whose answer it is."""
 
@@ -117,10 +117,8 @@ def asked_of(
     cursor: str = given.pop("cursor").strip()
     binding = protection.owner(cursor, principal, upstream)
     policy = rules.of(binding.tool).policy
-    request = parse_query(form=given.pop("format", None), max_limit=policy.max_page_size, **given)
-    return ReadCall(
-        cursor, binding, request, replace(protection, policy=policy, ttl_seconds=rules.ttl_seconds)
-    )
+    query = parse_query(form=given.pop("format", None), max_limit=policy.max_page_size, **given)
+    return ReadCall(cursor, binding, query, replace(protection, policy=policy, ttl_seconds=rules.ttl_seconds))
 
 
 def _picture(raw: bytes, policy: "Policy") -> "tuple[Reply, bytes] | None":

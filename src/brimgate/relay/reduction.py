@@ -276,7 +276,7 @@ class Reducer:
             asked = asked_of(given, rules, protection, self._principal, self._upstream)
         except (ClientError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return
-        await asked.protection.fill(asked.cursor, asked.binding, asked.request, self._clock())
+        await asked.protection.fill(asked.cursor, asked.binding, asked.query, self._clock())
 
     def _hold(
         self, call: PendingCall, answer_format: "AnswerFormat | None" = None

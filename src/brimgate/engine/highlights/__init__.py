@@ -21,11 +21,11 @@ _LOOSE_KINDS = (TextKind.PROSE, TextKind.LISTING, TextKind.CSV)
 """Text that may be the output of a program: only its alarms are shown."""
 
 
-def find_highlights(source: Document, estimator: Estimator, budget: int) -> str:
+def find_highlights(document: Document, estimator: Estimator, budget: int) -> str:
     """Return a short list for the first reply, within `budget` tokens; empty when nothing stands out."""
     try:
-        part = sample(source)
-        findings, unit = _find(part.source)
+        part = sample(document)
+        findings, unit = _find(part.document)
         if (places := part.places) is not None:
             base = 0 if unit == "item" else 1
             findings = [replace(one, place=places[one.place - base] + base) for one in findings]
@@ -34,15 +34,15 @@ def find_highlights(source: Document, estimator: Estimator, budget: int) -> str:
     return write_findings(findings, unit, estimator, budget, part.note)
 
 
-def _find(source: Document) -> tuple[list[Finding], str]:
-    rows = read_rows(source)
+def _find(document: Document) -> tuple[list[Finding], str]:
+    rows = read_rows(document)
     if isinstance(rows, Rows):
         return odd_rows(rows), rows.unit
     if rows:
         return odd_lines(rows), "item"
-    if not source.is_json and source.long_text.kind in _LINE_KINDS:
-        lines = source.data.decode("utf-8", "replace").split("\n")
+    if not document.is_json and document.long_text.kind in _LINE_KINDS:
+        lines = document.data.decode("utf-8", "replace").split("\n")
         return odd_lines(lines, entries_only=True), "line"
-    if not source.is_json and source.long_text.kind in _LOOSE_KINDS:
-        return alarm_lines(source.data.decode("utf-8", "replace").split("\n")), "line"
+    if not document.is_json and document.long_text.kind in _LOOSE_KINDS:
+        return alarm_lines(document.data.decode("utf-8", "replace").split("\n")), "line"
     return [], "line"

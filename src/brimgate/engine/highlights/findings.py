@@ -67,7 +67,7 @@ def clip(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    source: Document
+    document: Document
     places: Sequence[int] | None = None
     """Where each item or line of the sample is in the answer, from 0; None if it is the whole answer."""
     total: int = 0
@@ -77,32 +77,32 @@ class Sample:
         return "" if self.places is None else f"in a sample of {len(self.places):,} of {self.total:,}"
 
 
-def sample(source: Document) -> Sample:
-    if len(source.data) <= MAX_BYTES:
-        return Sample(source)
-    children = source.open(source.root) if source.is_json else None
+def sample(document: Document) -> Sample:
+    if len(document.data) <= MAX_BYTES:
+        return Sample(document)
+    children = document.open(document.root) if document.is_json else None
     if children is not None:
-        return _sample_items(source, children) if children.keys is None else Sample(source)
-    return _sample_lines(source)
+        return _sample_items(document, children) if children.keys is None else Sample(document)
+    return _sample_lines(document)
 
 
-def _sample_items(source: Document, children: Children) -> Sample:
-    chosen = _choose(source.data, children.starts, children.ends)
-    data = source.data
+def _sample_items(document: Document, children: Children) -> Sample:
+    chosen = _choose(document.data, children.starts, children.ends)
+    data = document.data
     raw = b"[" + b",".join(data[children.starts[at] : children.ends[at]] for at in chosen) + b"]"
     return Sample(Document(raw), chosen, len(children))
 
 
-def _sample_lines(source: Document) -> Sample:
+def _sample_lines(document: Document) -> Sample:
     import numpy as np
 
-    text = source.long_text
+    text = document.long_text
     # Arrays: lists of numbers would take more memory than the text.
     newlines: Any = text.newlines
     starts: Any = np.concatenate((np.zeros(1, newlines.dtype), newlines + 1))
-    ends: Any = np.append(newlines, len(source.data))
-    chosen = _choose(source.data, starts, ends)
-    raw = b"\n".join(source.data[starts[at] : ends[at]] for at in chosen)
+    ends: Any = np.append(newlines, len(document.data))
+    chosen = _choose(document.data, starts, ends)
+    raw = b"\n".join(document.data[starts[at] : ends[at]] for at in chosen)
     return Sample(PlainText(raw), chosen, text.line_count)
 
 

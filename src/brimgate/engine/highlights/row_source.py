@@ -30,17 +30,17 @@ class Rows:
     unit: str
 
 
-def read_rows(source: Document) -> Rows | list[str] | None:
+def read_rows(document: Document) -> Rows | list[str] | None:
     """Return rows, or the strings of a list of strings, or None when there are neither."""
-    if source.is_json:
-        return _of_values(_decode(source.data), "item") if source.head(source.root) == b"[" else None
-    match source.long_text.kind:
+    if document.is_json:
+        return _of_values(_decode(document.data), "item") if document.head(document.root) == b"[" else None
+    match document.long_text.kind:
         case TextKind.JSON_LINES:
-            return _of_json_lines(source.data)
+            return _of_json_lines(document.data)
         case TextKind.CSV | TextKind.MARKDOWN:
-            return _of_delimited(source.data.decode("utf-8", "replace"))
+            return _of_delimited(document.data.decode("utf-8", "replace"))
         case TextKind.REPR:
-            return _of_values(_literal(source.data), "item")
+            return _of_values(_literal(document.data), "item")
         case _:
             return None
 

@@ -25,17 +25,17 @@ class Formatted:
 
 
 def format_page(
-    source: Document, answer_format: AnswerFormat, start: int, limit: int, room: int, policy: Policy
+    document: Document, answer_format: AnswerFormat, start: int, limit: int, room: int, policy: Policy
 ) -> Formatted | None:
     """Format as many items of the focus list as fit, from `start` on, together with what is around the list."""
     from brimgate.engine.forms import Rendered
 
-    children = formatted_items(source) if source.is_json else None
+    children = formatted_items(document) if document.is_json else None
     if not children or start >= len(children):
         return None
-    focus = source.focus
-    data, total = source.data, len(children)
-    before, after = _around(source, focus)
+    focus = document.focus
+    data, total = document.data, len(children)
+    before, after = _around(document, focus)
     starts, ends = children.starts, children.ends
 
     def formatted(count: int) -> Rendered:
@@ -59,8 +59,8 @@ class _Unformatted(Exception):
     """The formatter failed on a page."""
 
 
-def _around(source: Document, focus: Focus) -> tuple[bytes, bytes]:
-    data, root = source.data, source.root
+def _around(document: Document, focus: Focus) -> tuple[bytes, bytes]:
+    data, root = document.data, document.root
     return data[root.start : focus.node.start], data[focus.node.end : root.end]
 
 
@@ -73,7 +73,7 @@ def formatted_beginning(frame: Frame, answer_format: AnswerFormat, budget: int) 
     """Format the first page of a list. Return None if not even one item fits that way."""
     highlights = frame.highlights(budget)
     room = budget - allowance_of(frame.policy, section=True) - frame.cost(highlights)
-    made = format_page(frame.source, answer_format, 0, frame.policy.default_page_size, room, frame.policy)
+    made = format_page(frame.document, answer_format, 0, frame.policy.default_page_size, room, frame.policy)
     return made and _formatted_reply(frame, made, _FORMATTED, 0, budget, highlights)
 
 
@@ -85,7 +85,7 @@ def read_formatted(
         start, limit = (pages[0] - 1) * limit, limit * (pages[1] - pages[0] + 1)
         budget = min(frame.policy.hard_output_token_cap, budget * (pages[1] - pages[0] + 1))
     room = budget - allowance_of(frame.policy, section=True)
-    made = answer_format and format_page(frame.source, answer_format, start, limit, room, frame.policy)
+    made = answer_format and format_page(frame.document, answer_format, start, limit, room, frame.policy)
     if not made:
         # The formatter is gone or fails on this page: show each item in short, starting at the same one.
         fields = frame.policy.fields

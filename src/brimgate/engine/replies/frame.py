@@ -20,7 +20,7 @@ _WHERE_CHARS: Final = (160, 80, 40, 20, 0)
 
 @dataclass(frozen=True)
 class Frame:
-    source: Document
+    document: Document
     policy: Policy
     issue: Issue
     base: str = ""
@@ -30,25 +30,25 @@ class Frame:
         """Return the document that a view looks at, and the pointer to it."""
         match view.scope:
             case "whole":
-                return self.source, ""
+                return self.document, ""
             case "text":
-                return self.source.as_text, ""
+                return self.document.as_text, ""
             case "chosen":
                 inner, base = self.scope(View("path", view.path))
                 return inner.chosen(view.fields, chosen_part), base
             case "path" | "walk":
-                node, base = self.source.resolve(view.path), view.path
+                node, base = self.document.resolve(view.path), view.path
                 if base and not base.startswith("/"):
                     base = "/" + base
-                base = "" if base == "/" and node == self.source.root else base
+                base = "" if base == "/" and node == self.document.root else base
             case "focus":
-                if not self.source.is_json:
-                    return self.source, ""
-                focus = self.source.focus
+                if not self.document.is_json:
+                    return self.document, ""
+                focus = self.document.focus
                 node, base = focus.node, focus.pointer
             case _:
                 assert_never(view.scope)
-        return self.source.inside(node), base
+        return self.document.inside(node), base
 
     @property
     def total_tokens(self) -> int:
@@ -56,16 +56,16 @@ class Frame:
 
         For a live list, the items still to come are assumed to be like those that are here.
         """
-        tokens = self.source.tokens(self.policy.estimator)
-        if not self.source.is_beginning:
+        tokens = self.document.tokens(self.policy.estimator)
+        if not self.document.is_beginning:
             return tokens
-        children = self.source.open(self.source.focus.node)
-        return tokens * self.source.expected // max(len(children or ()), 1)
+        children = self.document.open(self.document.focus.node)
+        return tokens * self.document.expected // max(len(children or ()), 1)
 
     def total(self) -> dict[str, Any]:
-        if self.source.is_beginning:
+        if self.document.is_beginning:
             return {"tokens": self.total_tokens}
-        return {"tokens": self.total_tokens, "bytes": len(self.source.data)}
+        return {"tokens": self.total_tokens, "bytes": len(self.document.data)}
 
     def budget(self, view: View) -> int:
         inner, _ = self.scope(view)
@@ -202,11 +202,11 @@ def allowance_of(policy: Policy, *, section: bool = False) -> int:
     return allowance(policy, section=section)
 
 
-def _select(source: Document, view: View, start: int, limit: int, room: int, policy: Policy) -> Selection:
+def _select(document: Document, view: View, start: int, limit: int, room: int, policy: Policy) -> Selection:
     if view.lines:
-        return select_lines(source, view.lines, start, room, policy)
+        return select_lines(document, view.lines, start, room, policy)
     chosen = select_matches if view.search else select_fields
-    return chosen(source, view, start, limit, room, policy)
+    return chosen(document, view, start, limit, room, policy)
 
 
 def _describe(part: Part, record: dict[str, Any]) -> str:

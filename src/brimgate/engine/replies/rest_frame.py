@@ -71,7 +71,7 @@ class ParameterNames:
 
 @dataclass(frozen=True, slots=True)
 class RestFrame:
-    source: Document
+    document: Document
     policy: Policy
     issue: Issue
     endpoint: str
@@ -94,23 +94,23 @@ class RestFrame:
         return {"endpoint": self.endpoint, "parameters": parameters}
 
     def at(self, path: str) -> "RestTarget":
-        node = self.source.resolve(path)
-        if node == self.source.root:
-            return RestTarget(self.source)
-        return RestTarget(self.source.inside(node), path if path.startswith("/") else "/" + path, node)
+        node = self.document.resolve(path)
+        if node == self.document.root:
+            return RestTarget(self.document)
+        return RestTarget(self.document.inside(node), path if path.startswith("/") else "/" + path, node)
 
 
 @dataclass(frozen=True, slots=True)
 class RestTarget:
     """A part of the document, treated as an answer of its own."""
 
-    source: Document
+    document: Document
     path: str = ""
     node: Node | None = None
     """Its place in the whole; None if it is the whole."""
 
     def raw(self, frame: RestFrame) -> bytes:
-        return frame.source.raw(self.node or frame.source.root)
+        return frame.document.raw(self.node or frame.document.root)
 
 
 class Unfit(Exception):
@@ -190,10 +190,10 @@ class Envelope:
         return written([*self.before, (self.key, inner), *self.after, *onward, *ours])
 
 
-def envelope_of(source: Document, focus: Focus) -> Envelope:
+def envelope_of(document: Document, focus: Focus) -> Envelope:
     if not focus.pointer:
         return Envelope()
-    data, root, node = source.data, source.root, focus.node
+    data, root, node = document.data, document.root, focus.node
     # With an empty list in its place, the rest is small and can be rewritten.
     shell = Document(jsontext.canonical(data[root.start : node.start] + b"[]" + data[node.end : root.end]))
     place = shell.resolve(focus.pointer)

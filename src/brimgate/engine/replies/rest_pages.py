@@ -44,16 +44,16 @@ class Chosen:
     missing: tuple[str, ...]
 
 
-def choose(source: Document, thing: Focus, fields: tuple[str, ...]) -> Chosen:
+def choose(document: Document, thing: Focus, fields: tuple[str, ...]) -> Chosen:
     """Choose fields of the focus. If it has none of them, choose them from the object around it."""
-    for place in (thing, Focus(source.root, "")):
+    for place in (thing, Focus(document.root, "")):
         found: set[str] = set()
-        raw = source.raw(place.node)
+        raw = document.raw(place.node)
         kept = project(raw, field_tree(fields), found)
         if kept is not None:
             missing = [name for name in fields if not _is_found(name, found)]
             return Chosen(jsontext.canonical(kept), place.pointer, tuple(missing))
-    raise RefusedQuery("invalid_fields", no_such_field(fields, source.raw(thing.node)))
+    raise RefusedQuery("invalid_fields", no_such_field(fields, document.raw(thing.node)))
 
 
 def _is_found(name: str, found: set[str]) -> bool:
@@ -120,11 +120,11 @@ class Pager:
 
     @property
     def _children(self) -> jsontext.Children:
-        return self.target.source.open(self.focus.node) or jsontext.Children([], [], None)
+        return self.target.document.open(self.focus.node) or jsontext.Children([], [], None)
 
     @property
     def _total(self) -> int:
-        return self.target.source.count(self.focus.node, self._children)
+        return self.target.document.count(self.focus.node, self._children)
 
     @property
     def _pointer(self) -> str:
@@ -138,8 +138,8 @@ class Pager:
             raise RefusedQuery("invalid_fields", no_such_field(asked, self._raw(0)))
 
     def _raw(self, at: int) -> bytes:
-        source = self.target.source
-        return jsontext.canonical(source.raw(source.child(self._children, at)))
+        document = self.target.document
+        return jsontext.canonical(document.raw(document.child(self._children, at)))
 
     def _unit(self, at: int, room: int) -> bytes:
         if at not in self._units:
@@ -169,10 +169,10 @@ class Pager:
                 "parameters": self._parameters(pointer),
             }
         )
-        source = Document(kept)
+        document = Document(kept)
         estimator = self.frame.policy.estimator
         room = max(room - estimator.ceiling(details) - 8, _LEAST_ROOM)
-        made = preview(source, source.root, pointer, self.frame.policy, room).rendered
+        made = preview(document, document.root, pointer, self.frame.policy, room).rendered
         raw = made.text.encode() if made.form == "json" else encoded(made.text)
         if raw[:1] == b"{" and "detailsAvailable" not in (members := jsontext.members(raw)):
             return written([*members.items(), ("detailsAvailable", details)])
@@ -228,7 +228,7 @@ class Pager:
 
     def _meta(self, count: int, *, has_more: bool) -> dict[str, Any]:
         meta: dict[str, Any] = {"totalCount": self._total, "pageSize": count, "hasMore": has_more}
-        if self.target.source.is_open_ended(self.focus.node):
+        if self.target.document.is_open_ended(self.focus.node):
             del meta["totalCount"]  # the API does not say, and we do not guess
         if self.view.condensed:
             meta["detailsAvailable"] = self._details_of_items()
@@ -245,4 +245,4 @@ class Pager:
     def _missing(self) -> list[str]:
         if self.view.condensed or self.view.fields == (ALL,):
             return []
-        return [name for name in self.view.fields if not occurs(name, self._found, self.target.source.data)]
+        return [name for name in self.view.fields if not occurs(name, self._found, self.target.document.data)]

@@ -46,9 +46,9 @@ def chunk(frame: RestFrame, view: View, offset: int) -> Shaped:
 
     It always fits: it can be a single character.
     """
-    whole = frame.source.as_text if frame.source.is_json else frame.source
-    source, first_line = _range(whole, view.lines)
-    if offset >= max(len(source.data), 1):
+    whole = frame.document.as_text if frame.document.is_json else frame.document
+    document, first_line = _range(whole, view.lines)
+    if offset >= max(len(document.data), 1):
         raise CursorError
     policy = frame.policy
     budget = policy.chunk_threshold
@@ -56,11 +56,11 @@ def chunk(frame: RestFrame, view: View, offset: int) -> Shaped:
         budget = policy.hard_output_token_cap
     if view.lines or view.fields:
         policy = replace(policy, chunk_size=_NO_LINE_LIMIT)
-    planned = _planned(frame, source, budget)
+    planned = _planned(frame, document, budget)
     room = planned
     shaped: Shaped | None = None
     for _ in range(_CHUNK_TRIES):
-        found = Walker(source, policy, room, 1, "", planned).part(Position(0, offset))
+        found = Walker(document, policy, room, 1, "", planned).part(Position(0, offset))
         shaped = _written_chunk(frame, view, found, whole, first_line, budget)
         if shaped.tokens <= budget or room <= 1:
             break
@@ -81,13 +81,13 @@ def _range(whole: Document, lines: tuple[int, int] | None) -> tuple[Document, in
     return PlainText(text.data[begin:end]), lines[0] - 1
 
 
-def _planned(frame: RestFrame, source: Document, budget: int) -> int:
+def _planned(frame: RestFrame, document: Document, budget: int) -> int:
     """Return how many tokens of plain text fit as JSON.
 
     Uses the beginning of the text, so that all chunks are planned alike.
     """
     estimator = frame.policy.estimator
-    sample = source.data[:_SAMPLE_BYTES].decode("utf-8", "ignore")
+    sample = document.data[:_SAMPLE_BYTES].decode("utf-8", "ignore")
     plain = max(estimator.ceiling(sample), 1)
     share = max(estimator.ceiling(jsontext.quote(sample)) / plain, 1.0)
     around = _AROUND + estimator.ceiling(encoded(CURSOR))
@@ -119,13 +119,13 @@ def _written_chunk(
 def part(frame: RestFrame, view: View, position: Position) -> Shaped:
     """Return the part at `position` for a view of scope `walk`."""
     budget, estimator = frame.policy.hard_output_token_cap, frame.policy.estimator
-    source = _walked(frame, view)
+    document = _walked(frame, view)
     planned = budget - estimator.ceiling(encoded(CURSOR)) - 120
     room = planned
     for _ in range(_PART_TRIES):
         if room < _LEAST_PART_ROOM:
             break
-        walker = Walker(source, frame.policy, room, view.limit or _NO_LIMIT, view.path, max(planned, 30))
+        walker = Walker(document, frame.policy, room, view.limit or _NO_LIMIT, view.path, max(planned, 30))
         found = walker.part(position if position != START else None)
         shaped = _written_part(frame, view, found, budget)
         if shaped.tokens <= budget:
@@ -135,7 +135,7 @@ def part(frame: RestFrame, view: View, position: Position) -> Shaped:
 
 
 def _walked(frame: RestFrame, view: View) -> Document:
-    there = frame.source.inside(frame.source.resolve(view.path))
+    there = frame.document.inside(frame.document.resolve(view.path))
     return there.chosen(view.fields, chosen_part) if view.fields else there
 
 
@@ -165,7 +165,7 @@ def _written_part(frame: RestFrame, view: View, found: Part, budget: int) -> Sha
 
 def summarise(frame: RestFrame, target: RestTarget, thing: Focus, budget: int) -> Shaped:
     details = frame.details(target)
-    children = target.source.open(thing.node)
+    children = target.document.open(thing.node)
     total = len(children) if children else 0
     room = budget - frame.policy.estimator.ceiling(encoded(details)) - 60
     for number in range(_SUMMARY_TRIES):
@@ -198,11 +198,11 @@ def _essentials(
     frame: RestFrame, target: RestTarget, thing: Focus, room: int
 ) -> tuple[bytes, list[str], list[str]]:
     """Return the summary, the members it shows, and those it does not show whole, the largest first."""
-    source, policy = target.source, frame.policy
+    document, policy = target.document, frame.policy
     here = target.path + thing.pointer
-    mapped = mapped_fields(source, thing, policy)
+    mapped = mapped_fields(document, thing, policy)
     if mapped is None:
-        made = preview(source, thing.node, here, policy, room)
+        made = preview(document, thing.node, here, policy, room)
         if made.rendered.form != "json":
             raise Unfit
         return made.rendered.text.encode(), made.shown_fields, _names_below(made.sections, here)

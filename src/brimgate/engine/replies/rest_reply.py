@@ -53,21 +53,21 @@ def rest_policy(policy: Policy, *, is_error: bool = False) -> Policy:
 
 def shape(frame: RestFrame, query: Query) -> Shaped | None:
     """Return the bounded answer, or None where it goes out unchanged."""
-    if not frame.source.is_json:
+    if not frame.document.is_json:
         return _text(frame, query)
     try:
-        return _begin(frame, RestTarget(frame.source), query)
+        return _begin(frame, RestTarget(frame.document), query)
     except Unfit:
         return last_resort(frame)
 
 
-def read_on(frame: RestFrame, view: View, position: Position, request: Query) -> Shaped:
+def read_on(frame: RestFrame, view: View, position: Position, query: Query) -> Shaped:
     """Continue from a cursor, or look at the same answer in another way."""
     try:
-        found = _read(frame, view, position, request)
+        found = _read(frame, view, position, query)
     except Unfit:
         return last_resort(frame)
-    return found or _whole(frame, RestTarget(frame.source), frame.policy.hard_output_token_cap)
+    return found or _whole(frame, RestTarget(frame.document), frame.policy.hard_output_token_cap)
 
 
 def last_resort(frame: RestFrame) -> Shaped:
@@ -79,56 +79,56 @@ def budget_of(frame: RestFrame, query: Query) -> int:
     """Return the budget of an answer that goes out unchanged."""
     if ALL in query.fields:
         return frame.policy.hard_output_token_cap
-    return decision.budget_for(frame.source, frame.policy)
+    return decision.budget_for(frame.document, frame.policy)
 
 
-def _read(frame: RestFrame, view: View, position: Position, request: Query) -> Shaped | None:
-    if request.path is not None:
-        return _at_path(frame, view, request)
-    scope: ViewScope = view.scope if frame.source.is_json else "text"
+def _read(frame: RestFrame, view: View, position: Position, query: Query) -> Shaped | None:
+    if query.path is not None:
+        return _at_path(frame, view, query)
+    scope: ViewScope = view.scope if frame.document.is_json else "text"
     match scope:
         case "text":
-            if request.fields or request.lines:
-                return _text(frame, request) or chunk(frame, View("text", fields=(ALL,), form="json"), 0)
+            if query.fields or query.lines:
+                return _text(frame, query) or chunk(frame, View("text", fields=(ALL,), form="json"), 0)
             return chunk(frame, view, position.text)
         case "whole":
-            return _begin(frame, RestTarget(frame.source), request)
-        case "walk" | "focus" | "path" | "chosen" if request.lines:
-            return _begin(frame, RestTarget(frame.source), request)
-        case "walk" if request.fields:
-            return _at_path(frame, view, replace(request, path=view.path))
+            return _begin(frame, RestTarget(frame.document), query)
+        case "walk" | "focus" | "path" | "chosen" if query.lines:
+            return _begin(frame, RestTarget(frame.document), query)
+        case "walk" if query.fields:
+            return _at_path(frame, view, replace(query, path=view.path))
         case "walk":
-            return _walk(frame, replace(view, limit=request.limit or view.limit), position)
+            return _walk(frame, replace(view, limit=query.limit or view.limit), position)
         case "focus" | "path" | "chosen":
-            return _read_page(frame, view, position, request)
+            return _read_page(frame, view, position, query)
         case _:
             assert_never(scope)
 
 
-def _read_page(frame: RestFrame, view: View, position: Position, request: Query) -> Shaped | None:
-    if request.fields:
-        fields = (ALL,) if ALL in request.fields else frame.policy.spelled_out(request.fields)
+def _read_page(frame: RestFrame, view: View, position: Position, query: Query) -> Shaped | None:
+    if query.fields:
+        fields = (ALL,) if ALL in query.fields else frame.policy.spelled_out(query.fields)
         view = replace(view, fields=fields, condensed=False)
-    view = replace(view, limit=request.limit or view.limit)
-    target = frame.at(view.path) if view.scope == "path" else RestTarget(frame.source)
-    return _page(frame, target, decision.subject(target.source, frame.policy), view, position.node)
+    view = replace(view, limit=query.limit or view.limit)
+    target = frame.at(view.path) if view.scope == "path" else RestTarget(frame.document)
+    return _page(frame, target, decision.subject(target.document, frame.policy), view, position.node)
 
 
-def _at_path(frame: RestFrame, view: View, request: Query) -> Shaped:
+def _at_path(frame: RestFrame, view: View, query: Query) -> Shaped:
     try:
-        target = frame.at(request.path or "")
+        target = frame.at(query.path or "")
     except BadRequest as error:
         raise RefusedQuery("invalid_path", str(error)) from None
-    if request.lines:
+    if query.lines:
         raise RefusedQuery("invalid_lines", "lines cannot be combined with a path")
-    limit = request.limit or view.limit
-    found = _begin(frame, target, replace(request, limit=limit, path=None))
+    limit = query.limit or view.limit
+    found = _begin(frame, target, replace(query, limit=limit, path=None))
     return found or _whole(frame, target, frame.policy.hard_output_token_cap)
 
 
 def _begin(frame: RestFrame, target: RestTarget, query: Query) -> Shaped | None:
     """Return the first reply about an answer, or about a part of one."""
-    policy, document = frame.policy, target.source
+    policy, document = frame.policy, target.document
     if query.lines:
         raise RefusedQuery("invalid_lines", "lines can be chosen from text only; this is JSON: choose fields")
     if not document.is_json:
@@ -179,9 +179,9 @@ def _complete(body: bytes, budget: int, policy: Policy) -> Shaped:
 
 def _preview(frame: RestFrame, target: RestTarget, focus: Focus, budget: int, policy: Policy) -> Shaped:
     """Write the essentials of an object; of a list the essentials of its first items, as a page."""
-    if target.source.head(focus.node) == b"[" and target.source.open(focus.node):
+    if target.document.head(focus.node) == b"[" and target.document.open(focus.node):
         view = _page_view(target, policy.default_page_size, policy.fields)
-        condensed = decision.is_condensed(target.source, focus, policy)
+        condensed = decision.is_condensed(target.document, focus, policy)
         return _page(frame, target, focus, replace(view, condensed=condensed), 0)
     try:
         return summarise(frame, target, focus, budget)
@@ -201,7 +201,7 @@ def _page(frame: RestFrame, target: RestTarget, thing: Focus, view: View, start:
     if thing.pointer and pointer_steps(thing.pointer)[0] in OWN_MEMBERS:
         # A page has a `meta` of its own, in the place of the one that holds the list.
         return _walk(frame, View("walk", target.path + thing.pointer, form="json"), START)
-    envelope = envelope_of(target.source, thing)
+    envelope = envelope_of(target.document, thing)
     try:
         return Pager(
             frame, target, thing, envelope, view, start, view.limit or policy.default_page_size, budget
@@ -211,7 +211,7 @@ def _page(frame: RestFrame, target: RestTarget, thing: Focus, view: View, start:
 
 
 def _all(frame: RestFrame, target: RestTarget) -> Shaped | None:
-    if _fits(target, frame.policy.hard_output_token_cap, frame.policy) and not target.source.is_beginning:
+    if _fits(target, frame.policy.hard_output_token_cap, frame.policy) and not target.document.is_beginning:
         return None
     small = _minified(frame, target, frame.policy.hard_output_token_cap)
     return small or _walk(frame, View("walk", target.path, form="json"), START)
@@ -219,17 +219,17 @@ def _all(frame: RestFrame, target: RestTarget) -> Shaped | None:
 
 def _minified(frame: RestFrame, target: RestTarget, budget: int) -> Shaped | None:
     """Return all of it without white space, if only the white space makes it too large."""
-    policy, source = frame.policy, target.source
-    if source.is_beginning or source.tokens(policy.estimator) > _MOST_SPACE * budget:
+    policy, document = frame.policy, target.document
+    if document.is_beginning or document.tokens(policy.estimator) > _MOST_SPACE * budget:
         return None
-    body = jsontext.canonical(source.data)
+    body = jsontext.canonical(document.data)
     tokens = policy.estimator.ceiling(body)
     return Shaped(body, "minified", tokens, budget) if tokens <= budget else None
 
 
 def _chosen(frame: RestFrame, target: RestTarget, thing: Focus, fields: tuple[str, ...]) -> Shaped:
     policy = frame.policy
-    chosen = choose(target.source, thing, fields)
+    chosen = choose(target.document, thing, fields)
     tokens = policy.estimator.ceiling(chosen.raw)
     if tokens <= policy.hard_output_token_cap:
         return Shaped(chosen.raw, "fields", tokens, policy.hard_output_token_cap, missing=chosen.missing)
@@ -241,61 +241,61 @@ def _walk(frame: RestFrame, view: View, position: Position) -> Shaped:
     return part(frame, view, position)
 
 
-def _value(frame: RestFrame, target: RestTarget, request: Query) -> Shaped | None:
+def _value(frame: RestFrame, target: RestTarget, query: Query) -> Shaped | None:
     """Return the text or number that a path leads to."""
-    if request.fields and ALL not in request.fields:
+    if query.fields and ALL not in query.fields:
         raise RefusedQuery("invalid_fields", "the path leads to a value without fields")
     policy = frame.policy
     budget = (
         policy.hard_output_token_cap
-        if request.fields or not policy.enable_pagination
+        if query.fields or not policy.enable_pagination
         else policy.chunk_threshold
     )
-    if policy.estimator.bound(len(target.source.data)) <= budget or _fits(target, budget, policy):
+    if policy.estimator.bound(len(target.document.data)) <= budget or _fits(target, budget, policy):
         return None
     return _walk(frame, View("walk", target.path, form="json"), START)
 
 
-def _text(frame: RestFrame, request: Query) -> Shaped | None:
+def _text(frame: RestFrame, query: Query) -> Shaped | None:
     policy = frame.policy
-    if request.lines:
-        return chunk(frame, View("text", lines=request.lines, form="json"), 0)
-    if request.fields and ALL not in request.fields:
+    if query.lines:
+        return chunk(frame, View("text", lines=query.lines, form="json"), 0)
+    if query.fields and ALL not in query.fields:
         names = frame.names
         choose_lines = f"choose {names.start_line} and {names.end_line}"
         raise RefusedQuery(
             "invalid_fields", f"fields can be chosen from JSON only; this is text: {choose_lines}"
         )
-    if request.fields:
-        fits = _is_within(frame.source, policy.hard_output_token_cap, policy)
+    if query.fields:
+        fits = _is_within(frame.document, policy.hard_output_token_cap, policy)
     else:
-        fits = isinstance(decision.decide(frame.source, policy), Pass)
+        fits = isinstance(decision.decide(frame.document, policy), Pass)
     if fits:
         return None
-    shaped = chunk(frame, View("text", fields=(ALL,) if request.fields else (), form="json"), 0)
+    shaped = chunk(frame, View("text", fields=(ALL,) if query.fields else (), form="json"), 0)
     return replace(shaped, outcome="chunk")
 
 
 def _fits(target: RestTarget, budget: int, policy: Policy) -> bool:
-    return _is_within(target.source, budget, policy)
+    return _is_within(target.document, budget, policy)
 
 
-def _is_within(source: Document, budget: int, policy: Policy) -> bool:
+def _is_within(document: Document, budget: int, policy: Policy) -> bool:
     """Return whether the document is within the budget.
 
     The quick check finds what is clearly over; what goes out is counted exactly, because its headers state
     the count.
     """
-    if decision.measure(source, budget, policy) > budget:
+    if decision.measure(document, budget, policy) > budget:
         return False
     estimator = policy.estimator
-    return estimator.bound(len(source.data)) <= budget or estimator.ceiling(source.data) <= budget
+    return estimator.bound(len(document.data)) <= budget or estimator.ceiling(document.data) <= budget
 
 
 def _whole(frame: RestFrame, target: RestTarget, budget: int) -> Shaped:
     """Return the value itself if it fits, otherwise begin a walk."""
     raw = target.raw(frame)
-    body = jsontext.canonical(raw) if frame.source.is_json else jsontext.quote(raw.decode()).encode()
+    body = jsontext.canonical(raw) if frame.document.is_json else jsontext.quote(raw.decode()).encode()
     tokens = frame.policy.estimator.ceiling(body)
     if tokens <= budget:
         return Shaped(body, "whole", tokens, budget)

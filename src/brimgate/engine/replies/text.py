@@ -58,7 +58,7 @@ def _begin(frame: Frame, plan: decision.Reduction, answer_format: AnswerFormat |
 def _first_page(frame: Frame, plan: decision.Page) -> Reply:
     focus, budget = plan.focus, plan.budget
     highlights = frame.highlights(budget)
-    children = frame.source.open(focus.node)
+    children = frame.document.open(focus.node)
     if plan.is_condensed:
         view = View("focus", condensed=True, fields=frame.policy.fields)
         envelope = _envelope(frame, focus, "<items below>") if focus.pointer else ""
@@ -67,20 +67,20 @@ def _first_page(frame: Frame, plan: decision.Page) -> Reply:
     found = _fit_page(frame, focus, children, room) if children else None
     if children is None or found is None:
         return _preview(frame, focus, budget)
-    total = frame.source.count(focus.node, children)
-    base = 0 if focus.node == frame.source.root else focus.node.start
+    total = frame.document.count(focus.node, children)
+    base = 0 if focus.node == frame.document.root else focus.node.start
     following = Position(children.starts[found.count] - base) if found.count < len(children) else None
     part = Part(
         "items", frame.base + focus.pointer, 0, found.count, total, found.rendered.text, found.rendered.form,
-        found.tokens, following, is_open_ended=frame.source.is_open_ended(focus.node),
+        found.tokens, following, is_open_ended=frame.document.is_open_ended(focus.node),
     )  # fmt: skip
     return frame.part_reply(part, FOCUS, budget, highlights, envelope=bool(focus.pointer))
 
 
 def _fit_page(frame: Frame, focus: Focus, children: Children, room: int) -> Fitted | None:
     """Fit whole items together with everything around their list."""
-    source, data = frame.source, frame.source.data
-    before, after = data[source.root.start : focus.node.start], data[focus.node.end : source.root.end]
+    document, data = frame.document, frame.document.data
+    before, after = data[document.root.start : focus.node.start], data[focus.node.end : document.root.end]
     starts, ends = children.starts, children.ends
 
     def rendered(count: int) -> Any:
@@ -95,11 +95,11 @@ def _preview(frame: Frame, focus: Focus, budget: int) -> Reply:
     """Return the essentials of the whole, including what surrounds the focus."""
     named = f"sections: fields={','.join(dict(frame.policy.sections))}" if frame.policy.sections else ""
     room = budget - allowance_of(frame.policy, section=True) - frame.cost(named)
-    made = mapped_preview(frame.source, focus, frame.base, frame.policy, room) or preview(
-        frame.source, frame.source.root, frame.base, frame.policy, room
+    made = mapped_preview(frame.document, focus, frame.base, frame.policy, room) or preview(
+        frame.document, frame.document.root, frame.base, frame.policy, room
     )
     cursor = frame.issue(WHOLE, BEGINNING)
-    children = frame.source.open(focus.node)
+    children = frame.document.open(focus.node)
     count = len(children) if children else 0
     what = "items" if children and children.keys is None else "keys"
     record = {
@@ -131,7 +131,7 @@ def _first_chunk(frame: Frame, focus: Focus | None, budget: int) -> Reply:
 
 def _envelope(frame: Frame, focus: Focus, mark: str) -> str:
     """Return what surrounds the one list or text of an answer, with its place marked."""
-    data, root = frame.source.data, frame.source.root
+    data, root = frame.document.data, frame.document.root
     raw = (
         data[root.start : focus.node.start] + jsontext.quote(mark).encode() + data[focus.node.end : root.end]
     )
@@ -139,48 +139,48 @@ def _envelope(frame: Frame, focus: Focus, mark: str) -> str:
 
 
 def read(
-    frame: Frame, view: View, position: Position, request: Query, answer_format: AnswerFormat | None = None
+    frame: Frame, view: View, position: Position, query: Query, answer_format: AnswerFormat | None = None
 ) -> Reply:
     """Continue from a cursor, or look at the held answer in another way."""
-    view, position = _refine(frame, view, position, request)
+    view, position = _refine(frame, view, position, query)
     frame = replace(frame, policy=replace(frame.policy, format=view.form or frame.policy.format))
     if view.formatted:
-        return read_formatted(frame, answer_format, view, position.node, request.pages)
+        return read_formatted(frame, answer_format, view, position.node, query.pages)
     if view.is_selection:
-        return frame.selection_reply(view, position.node, request.pages)
-    if view.scope == "path" and position == BEGINNING and not request.pages:
+        return frame.selection_reply(view, position.node, query.pages)
+    if view.scope == "path" and position == BEGINNING and not query.pages:
         return _first_of_path(frame, view)
     budget = frame.budget(view)
-    if request.pages:
-        return _pages_reply(frame, view, request.pages, budget)
+    if query.pages:
+        return _pages_reply(frame, view, query.pages, budget)
     start = position if position != BEGINNING else None
     return frame.part_reply(frame.walker(view, budget).part(start), view, budget)
 
 
-def _refine(frame: Frame, view: View, position: Position, request: Query) -> tuple[View, Position]:
+def _refine(frame: Frame, view: View, position: Position, query: Query) -> tuple[View, Position]:
     """Return the view for a query. A query that selects begins anew; others continue where they were."""
-    if request.path is not None:
-        view, position = View("path", request.path, limit=view.limit, form=view.form), BEGINNING
-    fields = () if ALL in request.fields else frame.policy.spelled_out(request.fields)
-    if request.fields or request.search or request.lines:
+    if query.path is not None:
+        view, position = View("path", query.path, limit=view.limit, form=view.form), BEGINNING
+    fields = () if ALL in query.fields else frame.policy.spelled_out(query.fields)
+    if query.fields or query.search or query.lines:
         # Lines are those of the original text, not of a list inside it.
-        is_around = not request.search and are_around(frame.source, fields)
-        plain = WHOLE if is_around or (request.lines and _is_about_json(frame)) else FOCUS
+        is_around = not query.search and are_around(frame.document, fields)
+        plain = WHOLE if is_around or (query.lines and _is_about_json(frame)) else FOCUS
         base = View("path", view.path) if view.scope in ("path", "walk") else plain
         view, position = (
-            replace(base, fields=fields, search=request.search, lines=request.lines),
+            replace(base, fields=fields, search=query.search, lines=query.lines),
             BEGINNING,
         )
-    if request.form:
+    if query.form:
         # A requested form excludes the pack's formatter.
-        view = replace(view, form=request.form, condensed=view.condensed or view.formatted, formatted=False)
-    if request.limit:
-        view = replace(view, limit=request.limit)
+        view = replace(view, form=query.form, condensed=view.condensed or view.formatted, formatted=False)
+    if query.limit:
+        view = replace(view, limit=query.limit)
     return view, position
 
 
 def _is_about_json(frame: Frame) -> bool:
-    return frame.source.is_json and frame.source.head(frame.source.focus.node) != b'"'
+    return frame.document.is_json and frame.document.head(frame.document.focus.node) != b'"'
 
 
 def _first_of_path(frame: Frame, view: View) -> Reply:
@@ -196,14 +196,14 @@ def _first_of_path(frame: Frame, view: View) -> Reply:
 
 def _whole(frame: Frame, budget: int) -> Reply | None:
     """Return all of a section with its notice, if that fits."""
-    source = frame.source
-    if frame.policy.estimator.table(source.data) > budget * _WORTH_TRYING:
+    document = frame.document
+    if frame.policy.estimator.table(document.data) > budget * _WORTH_TRYING:
         return None
-    if source.is_json:
-        rendered = render(jsontext.canonical(source.data), frame.policy.format, frame.policy.estimator)
+    if document.is_json:
+        rendered = render(jsontext.canonical(document.data), frame.policy.format, frame.policy.estimator)
         content, form = rendered.text, rendered.form
     else:
-        content, form = source.data.decode("utf-8", "surrogateescape"), "text"
+        content, form = document.data.decode("utf-8", "surrogateescape"), "text"
     tokens = frame.policy.estimator.ceiling(content)
     if tokens > budget - allowance_of(frame.policy):
         return None
@@ -245,27 +245,27 @@ def _inside(base: str, sub: View, inner: Document) -> View:
 
 @dataclass(frozen=True)
 class Gate:
-    source: Document
+    document: Document
     policy: Policy
     issue: Issue
     answer_format: AnswerFormat | None = None
 
     @property
     def _frame(self) -> Frame:
-        return Frame(self.source, self.policy, self.issue)
+        return Frame(self.document, self.policy, self.issue)
 
     def first(self) -> Reply | None:
         """Return the bounded first reply, or None when the answer fits and goes out unchanged."""
         # A pack formats only whole answers.
-        answer_format = None if self.source.is_beginning else self.answer_format
-        plan = decision.decide(self.source, self.policy, answer_format)
+        answer_format = None if self.document.is_beginning else self.answer_format
+        plan = decision.decide(self.document, self.policy, answer_format)
         if isinstance(plan, decision.Pass):
             return None
         return self._counted(begin(self._frame, plan, answer_format))
 
-    def read(self, view: View, position: Position, request: Query) -> Reply:
+    def read(self, view: View, position: Position, query: Query) -> Reply:
         """Continue from a cursor, or look at the held answer in another way."""
-        return self._counted(read(self._frame, view, position, request, self.answer_format))
+        return self._counted(read(self._frame, view, position, query, self.answer_format))
 
     def _counted(self, reply: Reply) -> Reply:
-        return replace(reply, item_count=decision.item_count(self.source, self.policy))
+        return replace(reply, item_count=decision.item_count(self.document, self.policy))

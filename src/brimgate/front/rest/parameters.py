@@ -63,7 +63,7 @@ def read_query(query: QueryString, names: ParameterNames, max_limit: int) -> Res
         if len(given[name]) > 1 and (name != names.path or cursor):
             raise RefusedQuery(code, f"{name} is given more than once")
     lines = _lines(given, names)
-    request = Query(
+    chosen = Query(
         limit=_parsed(
             "invalid_limit", names.limit, limit=_one(given[names.limit]), max_limit=max_limit
         ).limit,
@@ -71,9 +71,9 @@ def read_query(query: QueryString, names: ParameterNames, max_limit: int) -> Res
         path=_parsed("invalid_path", names.path, path=_one(paths)).path if cursor else None,
         lines=lines,
     )
-    if lines and request.fields:
+    if lines and chosen.fields:
         raise RefusedQuery("invalid_lines", f"lines cannot be combined with {names.fields}")
-    return RestQuery(request, cursor, query.others)
+    return RestQuery(chosen, cursor, query.others)
 
 
 def _one(values: list[str]) -> str | None:
