@@ -282,8 +282,10 @@ class _Account:
         return bounded.raw
 
     def read(self, reply: "Reply", sent: bytes) -> None:
-        came: int = reply.record["total"].get("bytes", 0)
-        self._tell("read", came, len(sent), reply.sizes, issued_cursor=reply.has_cursor, followed_cursor=True)
+        self._tell(
+            "read", reply.original_bytes, len(sent), reply.sizes,
+            issued_cursor=reply.has_cursor, followed_cursor=True,
+        )  # fmt: skip
 
     def fail(self, outcome: Outcome, reason: str) -> None:
         tokens = self.rule.policy.estimator.table(reason)

@@ -335,9 +335,8 @@ class Reducer:
         reply, era = reading.reply, {"resultType": b'"complete"'} if call.modern else None
         result = as_tool_result(reply, era, reading.picture)
         call.tool = reading.tool  # whose answer it is
-        came: int = reply.record["total"].get("bytes", 0)
         decided = self._decided(
-            call, "read", came, len(result), reply.sizes, engine_seconds=time.perf_counter() - began,
+            call, "read", reply.original_bytes, len(result), reply.sizes, engine_seconds=time.perf_counter() - began,
             issued_cursor=reply.has_cursor, followed_cursor=True,
         )  # fmt: skip
         return [*notes, decided, ToClient(rpc.answer(message.key, result))]

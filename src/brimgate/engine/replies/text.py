@@ -268,4 +268,5 @@ class Gate:
         return self._counted(read(self._frame, view, position, request, self.answer_format))
 
     def _counted(self, reply: Reply) -> Reply:
-        return replace(reply, item_count=decision.item_count(self.source, self.policy))
+        count = decision.item_count(self.source, self.policy)
+        return replace(reply, item_count=count, original_bytes=len(self.source.data))
