@@ -6,6 +6,7 @@
 import json
 import sys
 from collections.abc import Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,8 @@ def answers_to(body: bytes, texts: Texts) -> bytes:
 
 
 def over_http(texts: Texts) -> Any:
-    """The same server as an ASGI application, with one session for everybody."""
+    """The same server as an ASGI application. Each handshake begins a session."""
+    sessions = count(1)
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         body, more = b"", True
@@ -83,7 +85,9 @@ def over_http(texts: Texts) -> Any:
             body, more = body + event.get("body", b""), event.get("more_body", False)
         told = answers_to(body, texts) if scope["method"] == "POST" else b""
         status = 200 if told else (202 if scope["method"] == "POST" else 405)
-        headers = [(b"content-type", b"application/json"), (b"mcp-session-id", b"telling-1")]
+        headers = [(b"content-type", b"application/json")]
+        if b'"initialize"' in body:
+            headers.append((b"mcp-session-id", b"telling-%d" % next(sessions)))
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": told})
 
