@@ -36,6 +36,14 @@ from tests.telling_server import answers_to
 TEXTS: Final = {name: data.decode() for name, data in SHAPES.items() if "_of_" not in name}
 LARGE: Final = ("large_list", "flat_object", "prose", "indented")
 SMALL: Final = ("small_list", "short_prose")
+QUERIES: Final[tuple[dict[str, Any], ...]] = (
+    {},
+    {"limit": 3},
+    {"search": "Guest 7"},
+    {"fields": "id"},
+    {"path": "/5"},
+    {"pages": "2-3"},
+)
 
 
 class SlowStore(MemoryStore):
@@ -111,12 +119,11 @@ def test_a_list_that_goes_on_keeps_its_oldest_views_out_of_the_loop() -> None:
     """More views than are kept: a cursor of a forgotten one is refused, and not looked up on the loop."""
     store = SlowStore()
     with serve(app_over(Upstream(), store=store)) as served:
-        first = served.ask("/rows").json["nextCursor"]
-        oldest = served.ask("/rows", cursor=first, limit=1).json["nextCursor"]
+        first = served.ask("/rows", limit=1).json["nextCursor"]
         for limit in range(2, 200):
             for fields in ("id", "name"):
                 served.ask("/rows", cursor=first, limit=limit, fields=fields)
-        assert served.ask("/rows", cursor=oldest).status == 400
+        assert served.ask("/rows", cursor=first).status == 400
     assert store.wrong == []
 
 
@@ -142,14 +149,7 @@ def test_the_fastmcp_middleware_asks_the_store_elsewhere() -> None:
             talk.resource(f"telling://{shape}")
         talk.prompt("prompt")
         cursor = record_of(talk.use("tell", shape="large_list"))["nextCursor"]
-        for query in (
-            {},
-            {"limit": 3},
-            {"search": "Guest 7"},
-            {"fields": "id"},
-            {"path": "/5"},
-            {"pages": "2-3"},
-        ):
+        for query in QUERIES:
             assert not talk.read(cursor=cursor, **query).get("isError"), query
         for wrong in ("none", cursor[:-2] + "AA"):
             assert talk.read(cursor=wrong)["isError"]
@@ -235,14 +235,7 @@ def test_a_link_asks_the_store_elsewhere() -> None:
         for shape in (*SMALL, *LARGE):
             await driven.call("tell", shape=shape)
         cursor = record_of(await driven.call("tell", shape="large_list"))["nextCursor"]
-        for query in (
-            {},
-            {"limit": 3},
-            {"search": "Guest 7"},
-            {"fields": "id"},
-            {"path": "/5"},
-            {"pages": "2-3"},
-        ):
+        for query in QUERIES:
             result = await driven.call("brimgate_read", cursor=cursor, **query)
             assert not result.get("isError"), (query, result)
         for wrong in ("none", cursor[:-2] + "AA", ""):
