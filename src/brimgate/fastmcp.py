@@ -41,7 +41,7 @@ try:
     from fastmcp.prompts.base import InputRequiredPromptResult, Message, PromptResult
     from fastmcp.resources.base import InputRequiredResourceResult, ResourceContent, ResourceResult
     from fastmcp.server.context import Context
-    from fastmcp.server.dependencies import fastmcp_request_ctx, get_access_token
+    from fastmcp.server.dependencies import fastmcp_request_ctx, get_access_token, get_context
     from fastmcp.server.middleware import CallNext, MiddlewareContext
     from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
     from fastmcp.tools.base import InputRequiredToolResult, Tool, ToolResult
@@ -123,6 +123,7 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
             return await call_next(context)
         account = self._account(context, name, rule)
         if rule.hidden:
+            account.note_own()
             account.fail("refused", f"Unknown tool: {name!r}")
             raise NotFoundError(f"Unknown tool: {name!r}")
         arguments = b"" if rule.rollout >= 100 else to_json(context.message.arguments, fallback=str)
@@ -197,7 +198,7 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
     # The budget
 
     def _account(self, context: _Context, tool: str, rule: ToolRule) -> "_Account":
-        return _Account(tool, rule, self._clock(), _client_of(context), self._report)
+        return _Account(tool, rule, self._clock(), _client_of(context.fastmcp_context), self._report)
 
     async def _bounded(
         self, sent: BaseModel, account: "_Account", context: Context | None = None
@@ -242,8 +243,8 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
         who = {"principal": _principal().id, "upstream": _UPSTREAM}
         read = partial(read_on, arguments, self.rules, self._protection, **who, now=self._clock())
         name = self.rules.read_tool
-        account = _Account(name, self.rules.of(name), self._clock(), "", self._report)
-        account.note_answer()
+        account = _Account(name, self.rules.of(name), self._clock(), _client_of(get_context()), self._report)
+        account.note_own()
         try:
             reading = await to_thread.run_sync(read, limiter=self._readers)
         except ClientError as error:
@@ -269,6 +270,10 @@ class _Account:
         """Note that the server has answered: the rest is ours."""
         self._came_at, self._is_error = time.perf_counter(), is_error
 
+    def note_own(self) -> None:
+        """Note that the server is not asked: all of it is ours."""
+        self._came_at = self._began
+
     def pass_on(self, raw: bytes) -> None:
         """Report an answer that goes out as it came."""
         outcome: Outcome = "error" if self._is_error or reports_failure(raw) else "passed"
@@ -282,8 +287,10 @@ class _Account:
         return bounded.raw
 
     def read(self, reply: "Reply", sent: bytes) -> None:
-        came: int = reply.record["total"].get("bytes", 0)
-        self._tell("read", came, len(sent), reply.sizes, issued_cursor=reply.has_cursor, followed_cursor=True)
+        self._tell(
+            "read", reply.original_bytes, len(sent), reply.sizes,
+            issued_cursor=reply.has_cursor, followed_cursor=True,
+        )  # fmt: skip
 
     def fail(self, outcome: Outcome, reason: str) -> None:
         tokens = self.rule.policy.estimator.table(reason)
@@ -310,11 +317,10 @@ class _Account:
             _log.warning("a report of a decision failed", exc_info=True)
 
 
-def _client_of(context: _Context) -> str:
+def _client_of(context: Context | None) -> str:
     """Return the name and version of the client, if it has introduced itself."""
-    inner = context.fastmcp_context
     try:
-        params = inner.session.client_params if inner is not None else None
+        params = context.session.client_params if context is not None else None
     except RuntimeError:
         return ""
     return f"{params.client_info.name} {params.client_info.version}"[:100] if params else ""

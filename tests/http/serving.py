@@ -46,6 +46,8 @@ class Serving:
     process: "subprocess.Popen[bytes]"
     lines: list[str] = field(default_factory=list)
     """Of its log, so far."""
+    reader: threading.Thread | None = None
+    """Reads them until the process has ended."""
     _closing: ExitStack = field(default_factory=ExitStack)
     _connections: dict[int, HTTPConnection] = field(default_factory=dict)
 
@@ -67,6 +69,12 @@ class Serving:
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
         return self.process.wait(PATIENCE)
+
+    def all_lines(self) -> list[str]:
+        """Its whole log, once it has stopped."""
+        if self.reader is not None:
+            self.reader.join(PATIENCE)
+        return list(self.lines)
 
     def connect(self) -> HTTPConnection:
         return self._closing.enter_context(closing(HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)))
@@ -129,6 +137,7 @@ def serve(
     ) as process:
         serving = Serving(process)
         reader = threading.Thread(target=_read, args=(process, serving.lines), daemon=True)
+        serving.reader = reader
         reader.start()
         try:
             yield serving

@@ -26,6 +26,7 @@ from brimgate.errors import BadRequest, UpstreamError
 if TYPE_CHECKING:
     from brimgate.app.client import CallOutcome, McpClient
     from brimgate.cli.calls.progress import Patience
+    from brimgate.config.declarations import Config
     from brimgate.engine.policy import Policy
     from brimgate.packs.pack import Pack
 
@@ -159,12 +160,14 @@ def _report_failure(
     seconds: float = 0.0,
 ) -> None:
     from brimgate.cli.calls.answer_text import CLIENT
+    from brimgate.config.rule_reader import general_rule
     from brimgate.engine.decision import AnswerSizes, Decision
     from brimgate.guard.principal import CLI
 
+    family = general_rule(_config(target, options), None).policy.estimator.family
     decision = Decision(
         time.time(), CLI.name, target.name, tool, "error", len(error), len(reason.encode()), AnswerSizes(0, 0),
-        CLIENT, upstream_seconds=seconds, reason=reason,
+        CLIENT, family, upstream_seconds=seconds, reason=reason,
     )  # fmt: skip
     report(decision, options.log_level)
 
@@ -264,10 +267,16 @@ def _policy(tool: str, target: Target, options: argparse.Namespace, pack: "Pack 
     from brimgate.cli.output import READ_COMMAND
     from brimgate.config.rule_reader import make_rules
 
-    protection = target.config.context_protection
-    if options.model or options.token_family:
-        protection = replace(protection, model=options.model or "", token_family=options.token_family)
     one = replace(target.upstream, pack=pack.name if pack else "")
-    config = replace(target.config, upstreams={target.name: one}, context_protection=protection)
+    config = replace(_config(target, options), upstreams={target.name: one})
     rule = make_rules(config, target.name, options.budget).of(tool)
     return replace(rule.policy, read_tool=READ_COMMAND, compact="always", has_notices=False)
+
+
+def _config(target: Target, options: argparse.Namespace) -> "Config":
+    """Return the configuration, with what the command line says about tokens."""
+    if not options.model and not options.token_family:
+        return target.config
+    protection = target.config.context_protection
+    counted = replace(protection, model=options.model or "", token_family=options.token_family)
+    return replace(target.config, context_protection=counted)

@@ -104,12 +104,12 @@ class ShellAccount:
         self._began = time.perf_counter()
 
     def note_reply(self, reply: Reply) -> None:
-        came: int = reply.record["total"].get("bytes", 0)
         size = len(reply.text.encode("utf-8", "surrogateescape"))
         is_read = reply.outcome == "read"
         self._tell(
-            reply.outcome, came, size, reply.sizes, issued_cursor=reply.has_cursor, followed_cursor=is_read
-        )
+            reply.outcome, reply.original_bytes, size, reply.sizes,
+            issued_cursor=reply.has_cursor, followed_cursor=is_read,
+        )  # fmt: skip
 
     def note_passed(self, data: bytes, shown: bytes) -> None:
         outcome: Outcome = "passed" if shown is data else "rendered"

@@ -139,12 +139,19 @@ class LiveLists:
             self._sweep(now)
             self._put((principal, snapshot), until, live_list, {})
 
+    def __contains__(self, key: Key) -> bool:
+        with self._lock:
+            return key in self._known
+
     def put_view(self, principal: str, snapshot: bytes, key: bytes, view: bytes, until: float) -> bool:
         """Keep a view beside a list, and the list as long as the cursor. Return False if it is here no more."""
         with self._lock:
             found = self._known.get((principal, snapshot))
             if found is None:
                 return False
+            found.views.pop(
+                key, None
+            )  # so that it is the newest: the name of the tool is put with every cursor
             found.views[key] = view
             if len(found.views) > MAX_VIEWS:
                 del found.views[next(iter(found.views))]

@@ -182,7 +182,8 @@ class Protection:
 
     def _kept_view(self, principal: str, snapshot: bytes, key: bytes) -> bytes:
         view = self.live_lists.get_view(principal, snapshot, key)
-        if view is None:
+        if view is None and (principal, snapshot) not in self.live_lists:
+            # Of a list that is still being fetched no store knows, and we may be on the event loop.
             view = self.store.get_view(principal, snapshot, key)
         if view is None:
             raise CursorError

@@ -5,7 +5,7 @@ Every answer comes with its decision.
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -225,7 +225,7 @@ class Reducer:
         page = call.rule.policy.default_page_size + 1
         return [
             Wait(
-                partial(live_list.reach, page if call.protected else EVERYTHING),
+                partial(_fetched, call, partial(live_list.reach, page if call.protected else EVERYTHING)),
                 lambda: self._begun(message, call, live_list),
                 failed,
             )
@@ -263,7 +263,7 @@ class Reducer:
         decided = self._reduced(call, Bounded(result, reply), len(live_list.data), began)
         return [*notes, decided, ToClient(rpc.answer(message.key, result))]
 
-    async def _fill(self, arguments: msgspec.Raw, rules: Rules) -> None:
+    async def _fill(self, arguments: msgspec.Raw, call: PendingCall) -> None:
         """Fetch what a query will need. Errors in the query are reported later, when it is read."""
         from brimgate.relay.read_tool import asked_of
 
@@ -273,10 +273,11 @@ class Reducer:
             if protection.live_owner(cursor, self._principal, self._upstream) is None:
                 return  # and so the store is not asked here, on the event loop
             given = msgspec.json.decode(arguments, type=dict[str, Any])
-            asked = asked_of(given, rules, protection, self._principal, self._upstream)
+            asked = asked_of(given, call.rules, protection, self._principal, self._upstream)
         except (ClientError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return
-        await asked.protection.fill(asked.cursor, asked.binding, asked.query, self._clock())
+        fill = asked.protection.fill
+        await _fetched(call, partial(fill, asked.cursor, asked.binding, asked.query, self._clock()))
 
     def _hold(
         self, call: PendingCall, answer_format: "AnswerFormat | None" = None
@@ -308,7 +309,7 @@ class Reducer:
         if self._tickets is None and not work.blocks:
             return [work]
         failed = partial(self._refuse, message.key, call)
-        return [Wait(partial(self._fill, arguments, call.rules), lambda: [work], failed)]
+        return [Wait(partial(self._fill, arguments, call), lambda: [work], failed)]
 
     def _read(self, message: Message, arguments: msgspec.Raw, call: PendingCall) -> list[Action]:
         from brimgate.relay.rewrite import as_tool_result
@@ -335,9 +336,8 @@ class Reducer:
         reply, era = reading.reply, {"resultType": b'"complete"'} if call.modern else None
         result = as_tool_result(reply, era, reading.picture)
         call = replace(call, tool=reading.tool)  # whose answer it is
-        came: int = reply.record["total"].get("bytes", 0)
         decided = self._decided(
-            call, "read", came, len(result), reply.sizes, engine_seconds=time.perf_counter() - began,
+            call, "read", reply.original_bytes, len(result), reply.sizes, engine_seconds=time.perf_counter() - began,
             issued_cursor=reply.has_cursor, followed_cursor=True,
         )  # fmt: skip
         return [*notes, decided, ToClient(rpc.answer(message.key, result))]
@@ -348,6 +348,15 @@ class Reducer:
         answer = rpc.encode(result | ({"resultType": "complete"} if call.modern else {}))
         outcome: Outcome = "refused" if isinstance(error, ClientError) else "error"
         return [self.refusal(call, answer, str(error), outcome), ToClient(rpc.answer(key, answer))]
+
+
+async def _fetched(call: PendingCall, fetch: Callable[[], Awaitable[None]]) -> None:
+    """Fetch what a call needs of a live list: that is the upstream's time too."""
+    began = time.perf_counter()
+    try:
+        await fetch()
+    finally:
+        call.upstream_seconds += time.perf_counter() - began
 
 
 class _ReadArguments(msgspec.Struct):

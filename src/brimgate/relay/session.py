@@ -396,6 +396,11 @@ class Session:
             return self._not_revived(failure)
         return _answers_of_ours([self._give_up(key, failure) for key in keys], failure, line)
 
+    def fail_unanswered(self, line: Line, failure: UpstreamError) -> list[Action]:
+        """Answer those requests of a line that still wait, though the upstream has answered the line."""
+        keys = [request.key for request in _requests(line) if request.key in self._calls]
+        return self.fail_requests(line, keys, failure) if keys else []
+
     def give_up_on(self, line: Line, reason: Reason) -> list[Action]:
         """Answer the caller whose answer could not be handled."""
         key = rpc.guess_id(line)

@@ -133,7 +133,7 @@ def present(called: Called, options: argparse.Namespace) -> int:
     else:
         shown = _shown(called, answer.document)
         write_text(for_terminal(shown.text, sys.stdout) + "\n")
-    _report(called, shown, started, options, is_error=failure is not None)
+    _report(called, len(answer.document), shown, started, options, is_error=failure is not None)
     if shown.is_shortened and not options.quiet:
         complain("a view: ids are short, times relative; --json prints the whole answer")
     if failure is None:
@@ -169,11 +169,13 @@ def _tell_metrics(
 
 
 def _report(
-    called: Called, shown: "_Shown", started: float, options: argparse.Namespace, *, is_error: bool
+    called: Called, came: int, shown: "_Shown", started: float, options: argparse.Namespace, *, is_error: bool
 ) -> None:
+    size = len(shown.text.encode("utf-8", "surrogateescape"))
+    came = size if shown.outcome == "passed" else came
     decision = Decision(
         time.time(), CLI.name, called.upstream, called.tool, "error" if is_error else shown.outcome,
-        len(called.result), len(shown.text.encode("utf-8", "surrogateescape")), shown.sizes, CLIENT,
+        came, size, shown.sizes, CLIENT,
         called.policy.estimator.family, engine_seconds=time.perf_counter() - started,
         upstream_seconds=called.upstream_seconds, issued_cursor=shown.has_cursor,
     )  # fmt: skip

@@ -30,6 +30,8 @@ class Reply:
     """What was decided about the answer; a reply to a query only reads it."""
     item_count: int = 0
     """The items of the list that the answer is about."""
+    original_bytes: int = 0
+    """The size of the answer, or of as much of it as has come."""
 
     @classmethod
     def from_wire(cls, notice: str, payload: str, record: dict[str, Any]) -> "Reply":

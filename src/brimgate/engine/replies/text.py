@@ -268,4 +268,5 @@ class Gate:
         return self._counted(read(self._frame, view, position, query, self.answer_format))
 
     def _counted(self, reply: Reply) -> Reply:
-        return replace(reply, item_count=decision.item_count(self.document, self.policy))
+        count = decision.item_count(self.document, self.policy)
+        return replace(reply, item_count=count, original_bytes=len(self.document.data))

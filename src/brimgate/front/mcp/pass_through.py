@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol, assert_never
 
 from brimgate.errors import UpstreamError
 from brimgate.front.mcp.errors import HttpError, from_refused, no_session, upstream_down
-from brimgate.front.mcp.passed_answers import Passing, UpstreamAnswer, client_messages
+from brimgate.front.mcp.passed_answers import Passing, UpstreamAnswer, client_messages, unanswered
 from brimgate.front.mcp.request import HttpExchange
 from brimgate.front.mcp.router import check_content_type, not_allowed
 from brimgate.front.mcp.sessions import SESSION_ID
@@ -126,12 +126,16 @@ class Through:
             if method == "initialize" and answer.status < 300:
                 self._remember(exchange.principal.id, answer.header(SESSION_ID), session)
             try:
-                await self._passing.pass_on(exchange, answer, session, key, mine)
+                may_follow = await self._passing.pass_on(exchange, answer, session, key, mine)
             finally:
                 answer.abort()  # if the client has gone in the middle of it; does nothing after the end
+            if not may_follow:
+                # The client has got what there is. The session is to forget what is missing.
+                failure = unanswered(answer.status)
+                await client_messages(session.fail_unanswered(onward, failure), self._tell)
         except UpstreamError as error:
             # The session is to forget it; the answer is ours.
-            await client_messages(session.fail(body, error), self._tell)
+            await client_messages(session.fail(onward, error), self._tell)
             raise upstream_down(error, key, is_greeting=is_greeting) from None
         finally:
             self.pending -= counts

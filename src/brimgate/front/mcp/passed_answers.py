@@ -24,6 +24,7 @@ from brimgate.relay.protocol.versions import is_modern_header
 from brimgate.relay.session import Session
 from brimgate.wire.framing import TooLong
 
+_ACCEPTED: Final = 202
 _MAX_PAGE_BYTES: Final = 4_096
 """The most we pass of anything but a JSON-RPC message: HTML pages say nothing to a model."""
 
@@ -45,7 +46,8 @@ class Passing:
 
     async def pass_on(
         self, exchange: HttpExchange, answer: UpstreamAnswer, session: Session, key: bytes, mine: list[bytes]
-    ) -> None:
+    ) -> bool:
+        """Pass an answer on. Return whether what it lacks may still come: on a stream that the client resumes."""
         named = answer.header(b"content-type")
         # Only one Content-Type: otherwise clients might use another one than we do.
         headers = [
@@ -55,8 +57,8 @@ class Passing:
         ]
         kind = named.partition(b";")[0].strip().lower()
         if kind == b"text/event-stream":
-            await self._pass_events(exchange, answer, session, key, mine, headers)
-        elif kind != b"application/json" and answer.status >= 400:
+            return await self._pass_events(exchange, answer, session, key, mine, headers)
+        if kind != b"application/json" and answer.status >= 400:
             page = await _beginning(answer)
             await self._failed(session, key, _refused(answer.status))
             await exchange.answer(answer.status, page, headers)
@@ -78,6 +80,8 @@ class Passing:
                 await exchange.answer_json(_joined(mine))
             else:
                 await exchange.answer(answer.status, _joined([*mine, whole]) if mine else whole, headers)
+            return answer.status == _ACCEPTED
+        return False
 
     async def _read(self, answer: UpstreamAnswer, key: bytes) -> bytes:
         try:
@@ -94,7 +98,7 @@ class Passing:
         key: bytes,
         mine: list[bytes],
         headers: list[Header],
-    ) -> None:
+    ) -> bool:
         await exchange.begin([*headers, (b"x-accel-buffering", b"no")], answer.status)
         if mine:
             await exchange.write(b"".join(write_event(line) for line in mine))
@@ -109,7 +113,7 @@ class Passing:
                         await self._break_off(
                             exchange, answer, session, b"".join(out), key, self._too_large()
                         )
-                        return
+                        return False
                     written, has_id = await self._event(raw, session)
                     can_resume = can_resume or (has_id and may_resume)
                     out.append(written)
@@ -118,9 +122,9 @@ class Passing:
         except UpstreamError as error:
             if can_resume or not key:
                 answer.abort()
-                return  # which cuts the connection: the client resumes, as it would without us
+                return can_resume  # which cuts the connection: the client resumes, as it would without us
             await self._break_off(exchange, answer, session, b"", key, error)
-            return
+            return False
         if rest := buffer.rest():
             # Incomplete, but some clients read it all the same.
             ended = rest + b"\n\n"
@@ -131,10 +135,11 @@ class Passing:
             # Without the rest: our message would become the end of half an event.
             ended_early = UpstreamLost("the upstream ended its answer without the result")
             await self._break_off(exchange, answer, session, b"", key, ended_early)
-            return
+            return False
         if rest:
             await exchange.write(rest)
         await exchange.end()
+        return can_resume
 
     def _too_large(self) -> AnswerTooLarge:
         return AnswerTooLarge(
@@ -235,6 +240,13 @@ def _is_message(text: bytes) -> bool:
 
 def _refused(status: int) -> UpstreamRefused:
     return UpstreamRefused(f"the upstream answered {status} with something that is no message", status)
+
+
+def unanswered(status: int) -> UpstreamError:
+    """Return why a call got no answer, though the upstream answered the request."""
+    return (
+        _refused(status) if status >= 400 else UpstreamGarbled(f"the upstream answered {status} without it")
+    )
 
 
 async def _beginning(answer: UpstreamAnswer) -> bytes:

@@ -115,11 +115,13 @@ class ProtectedApp:
         self, scope: Scope, receive: Receive, account: Account, rule: ToolRule, principal: Principal
     ) -> None:
         if rule.hidden:
+            account.note_own()
             await self._fail(account, scope, HIDDEN, "refused")
             return
         try:
             call = self._call(scope, rule, principal)
         except RefusedQuery as error:
+            account.note_own()
             await self._fail(account, scope, failure_of(error), "refused")
             return
         if call is None:
@@ -188,17 +190,18 @@ class ProtectedApp:
             account.note_answer()
             await self._finish(call, inner, answer, account)
 
-        answering = Answering(
-            account.send, receive, finish, self._max_bytes, is_head=scope["method"] == "HEAD"
-        )
+        def stop() -> None:
+            account.note_answer()
+            account.note_failure(TOO_LARGE, "error")
+
+        is_head = scope["method"] == "HEAD"
+        answering = Answering(account.send, receive, finish, self._max_bytes, is_head=is_head, on_stop=stop)
         try:
             await self.app(inner, answering.receive, answering.send)
         except Exception:
             if not answering.is_stopped:
                 raise
             # It was told to stop, and did.
-        if answering.is_stopped:
-            account.note_failure(TOO_LARGE, "error")
 
     async def _finish(self, call: RestCall, inner: Scope, answer: AppAnswer, account: Account) -> None:
         account.original_bytes = len(answer.raw)
@@ -252,7 +255,7 @@ class ProtectedApp:
         await send_response(account.send, status, headers, body)
 
     async def _read_on(self, call: RestCall, scope: Scope, account: Account) -> None:
-        account.followed_cursor = True
+        account.note_own()
         try:
             live_list = call.live_list()
             if live_list is not None:

@@ -105,9 +105,14 @@ class Account:
         """Note that the application has answered: the rest is ours."""
         self._came_at = time.perf_counter()
 
+    def note_own(self) -> None:
+        """Note that the application is not asked: all of it is ours."""
+        self._came_at = self._began
+
     def note_reply(self, answer: RestAnswer, original_bytes: int) -> None:
         self.outcome, self.sizes, self.original_bytes = answer.outcome, answer.sizes, original_bytes
         self.issued_cursor = answer.issued_cursor
+        self.followed_cursor = answer.outcome == "read"
 
     def note_failure(self, failure: Failure, outcome: Outcome) -> None:
         self.outcome, self.reason = outcome, failure.message
@@ -122,7 +127,7 @@ class Account:
             tokens = self._sent_bytes // _CHARS_A_TOKEN if self._is_text else 0
             sizes = AnswerSizes(tokens, tokens)
         over = time.perf_counter()
-        came_at = self._came_at or (self._began if self.followed_cursor else over)
+        came_at = self._came_at or over
         return Decision(
             self._now,
             principal,
@@ -165,10 +170,13 @@ class Answering:
         max_bytes: int,
         *,
         is_head: bool,
+        on_stop: Callable[[], None],
     ) -> None:
+        """Create it. `on_stop` is called when the answer is refused for its size, before the client is told."""
         self._send = send
         self._receive = receive
         self._finish = finish
+        self._on_stop = on_stop
         self._max_bytes = max_bytes
         self._is_head = is_head
         self._held: AppAnswer | None = None
@@ -221,6 +229,7 @@ class Answering:
     async def _stop(self) -> None:
         self.is_stopped = True
         self._body.clear()
+        self._on_stop()
         await send_failure(self._send, TOO_LARGE)
         raise Stopped
 
