@@ -219,6 +219,7 @@ def sizes_of(document: Document, policy: Policy) -> AnswerSizes:
 
 
 def decide(document: Document, policy: Policy, answer_format: AnswerFormat | None = None) -> Plan:
+    """Decide what becomes of an answer. A pack's formatter is asked only where the answer may be changed at all."""
     if document.is_beginning or _is_over_page(document, policy):
         return decide_oversized(document, policy)
     budget = budget_for(document, policy)

@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol, assert_never
 
 from brimgate.errors import UpstreamError
 from brimgate.front.mcp.errors import HttpError, from_refused, no_session, upstream_down
-from brimgate.front.mcp.passed_answers import Passing, UpstreamAnswer, client_messages, unanswered
+from brimgate.front.mcp.passed_answers import Passing, UpstreamAnswer, client_messages, fetched, unanswered
 from brimgate.front.mcp.request import HttpExchange
 from brimgate.front.mcp.router import check_content_type, not_allowed
 from brimgate.front.mcp.sessions import SESSION_ID
@@ -102,16 +102,7 @@ class Through:
         message = rpc.read(body)
         method, key = (message.method, message.key) if isinstance(message, Message) else ("", b"")
         session = self._session(exchange, key)
-        onward: bytes | None = None
-        given: list[Action] = []
-        for action in session.from_client(body):
-            match action:
-                case ToUpstream():
-                    onward = bytes(action.data)
-                case ToClient() | Note() | Decided() | Greeted() | Work() | Wait():
-                    given.append(action)
-                case _:
-                    assert_never(action)
+        onward, given = await _routed(session.from_client(body))
         if given and isinstance(message, Message):
             await self._check_own(exchange, message)
         mine = await client_messages(given, self._tell)
@@ -230,3 +221,21 @@ class Through:
             self._owners[key[1]] -= 1
             if not self._owners[key[1]]:
                 del self._owners[key[1]]
+
+
+async def _routed(actions: list[Action]) -> tuple[bytes | None, list[Action]]:
+    """Return what goes on to the server, and what is left to us. Where that has to be looked up, wait for it."""
+    onward: bytes | None = None
+    given: list[Action] = []
+    while actions:
+        action, *actions = actions
+        match action:
+            case ToUpstream():
+                onward = bytes(action.data)
+            case Wait():
+                actions = [*await fetched(action), *actions]
+            case ToClient() | Note() | Decided() | Greeted() | Work():
+                given.append(action)
+            case _:
+                assert_never(action)
+    return onward, given

@@ -203,7 +203,7 @@ async def client_messages(actions: list[Action], tell: Callable[[Told], None]) -
                 done = await run_work(action.run, action.size, blocks=action.blocks)
                 lines += await client_messages(done, tell)
             case Wait():
-                lines += await client_messages(await _fetched(action), tell)
+                lines += await client_messages(await fetched(action), tell)
             case ToUpstream() | Greeted():
                 pass  # they are about a handshake that is replayed: nobody does that here
             case _:
@@ -211,7 +211,7 @@ async def client_messages(actions: list[Action], tell: Callable[[Told], None]) -
     return lines
 
 
-async def _fetched(wait: Wait) -> list[Action]:
+async def fetched(wait: Wait) -> list[Action]:
     """Fetch what is missing. Return what to do then, or instead."""
     try:
         await wait.until()
