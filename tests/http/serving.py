@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tests.config.running import BRIMGATE, SERVER, environment
+from tests.relay.rawclient import widen
 
 T = TypeVar("T")
 PATIENCE = 60.0
@@ -135,6 +136,7 @@ def serve(
         env=environment(**(env or {})),
         start_new_session=True,
     ) as process:
+        widen(process.stderr)
         serving = Serving(process)
         reader = threading.Thread(target=_read, args=(process, serving.lines), daemon=True)
         serving.reader = reader

@@ -4,17 +4,27 @@ import json
 import os
 import queue
 import subprocess
+import sys
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from brimgate.engine.rebuild import Rebuilder
 from tests.relay.conversation import following, record_of, reply_of
 
 PATIENCE = 60.0
 """Seconds; far more than anything here takes."""
+
+
+def widen(pipe: IO[bytes] | None) -> None:
+    """Let a process log a megabyte before we read it. It leaves lines out where nobody reads, and we may be slow."""
+    if sys.platform == "linux" and pipe is not None:
+        import fcntl
+
+        with suppress(OSError):  # a system may allow less
+            fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, 1 << 20)
 
 
 class RawClient:
@@ -29,6 +39,7 @@ class RawClient:
             env=os.environ | dict(env or {}),
             cwd=cwd,
         )
+        widen(self.process.stderr)
         self._lines: queue.Queue[bytes] = queue.Queue()
         self._log: queue.Queue[str] = queue.Queue()
         self.log: list[str] = []
