@@ -94,7 +94,12 @@ def _cells() -> Iterator[Cell]:
         yield from (Cell(shape, fitting, "usual", option) for option in ("no_pages", "no_previews"))
 
 
-CELLS: Final = list(_cells())
+_QUICK: Final = 4
+"""Every so many cells of the table are quick; the others take half a minute more."""
+CELLS: Final = [
+    pytest.param(cell, id=str(cell), marks=[] if at % _QUICK == 0 else [pytest.mark.slow])
+    for at, cell in enumerate(_cells())
+]
 
 
 def with_preset_of_call(given: Policy) -> Policy:
@@ -277,7 +282,7 @@ def flags_of(cell: Cell) -> list[str] | None:
     return None if cell.fields or chosen is None else [*budget, *chosen]
 
 
-@pytest.mark.parametrize("cell", CELLS, ids=str)
+@pytest.mark.parametrize("cell", CELLS)
 def test_every_path_decides_as_the_engine_does(cell: Cell, paths: Paths) -> None:
     answer = cell.answer
     found: dict[str, tuple[Fields, Fields]] = {}
