@@ -1,6 +1,7 @@
 """Whose a request is: nobody uses the session of another, or reads what another's call held, whichever way both come."""
 
 import json
+import secrets
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -312,14 +313,20 @@ def test_a_cursor_of_rest_is_none_to_another(hostaway: Serving, who: str) -> Non
 
 @pytest.mark.parametrize("headers", [{}, ANN, {"x-api-key": "1"}, {"x-user": "ann"}, ANN | {"x-user": "bob"}])
 def test_a_caller_is_the_same_over_mcp_and_over_rest(hostaway: Serving, headers: Headers) -> None:
-    before = len(hostaway.requests())
-    opened(hostaway, headers)
-    named: Any = {name.replace("-", "_"): value for name, value in headers.items()}
+    # A line is written once its request is over: those of an earlier test may still come.
+    ours = secrets.token_hex(8)
+    shown = headers | {"x-request-id": ours}
+
+    def lines_of_ours() -> list[dict[str, str]]:
+        return [line for line in hostaway.requests() if line["request"] == ours]
+
+    opened(hostaway, shown)
+    named: Any = {name.replace("-", "_"): value for name, value in shown.items()}
     assert modern(hostaway, "tools/list", **named).status == 200
-    assert hostaway.get("/api/v1/listings?limit=1", **headers).status == 200
-    Listener(hostaway, headers)
-    wait_until(lambda: len(hostaway.requests()) >= before + 5, "their lines")
-    lines = hostaway.requests()[before:]
+    assert hostaway.get("/api/v1/listings?limit=1", **shown).status == 200
+    Listener(hostaway, shown)
+    wait_until(lambda: len(lines_of_ours()) >= 5, "their lines")
+    lines = lines_of_ours()
     assert {line["path"] for line in lines} >= {"/mcp", "/api/v1/listings", "/messages"}
     names = {line["principal"] for line in lines}
     assert len(names) == 1

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -74,15 +74,23 @@ def test_a_request_that_is_refused_is_told_too(serving: Serving, what: str) -> N
     assert "secret" not in "".join(serving.lines).replace("secret-of-ann", "")
 
 
+def lines_from_now_on(serving: Serving, marker: str) -> Callable[[], list[dict[str, str]]]:
+    """Return what tells the lines of later requests. Those of an earlier test may still come, before the marker's."""
+    assert serving.get(marker).status == 404
+    wait_until(lambda: any(line["path"] == marker for line in serving.requests()), "the line of the marker")
+    before = [line["path"] for line in serving.requests()].index(marker) + 1
+    return lambda: serving.requests()[before:]
+
+
 def test_a_body_that_goes_wrong_is_told_once(serving: Serving) -> None:
-    before = len(serving.requests())
+    lines = lines_from_now_on(serving, "/before-a-wrong-body")
     with wire(serving) as opened:
         opened.send(request(b"POST /mcp", JSON, b"Transfer-Encoding: chunked"), chunked(b"{", end=b"zz\r\n"))
         assert opened.answer().status == 400
         assert opened.is_closed()
     assert serving.get("/end-of-it").status == 404
     wait_until(lambda: serving.requests()[-1]["path"] == "/end-of-it", "the line of the next")
-    assert [line["status"] for line in serving.requests()[before:]] == ["400", "404"]
+    assert [line["status"] for line in lines()] == ["400", "404"]
 
 
 def test_what_follows_an_answer_on_its_connection_has_a_line_of_its_own(serving: Serving) -> None:
@@ -205,12 +213,12 @@ def test_what_a_pack_logs_is_in_our_log_and_nowhere_else(tmp_path: Path) -> None
 
 
 def test_requests_on_one_connection_have_one_line_each(serving: Serving) -> None:
-    before = len(serving.requests())
+    lines = lines_from_now_on(serving, "/before-the-piped")
     with Wire(serving.port) as opened:
         opened.send(*(request(b"GET /piped-%d" % number) for number in range(5)))
         assert [opened.answer().status for _ in range(5)] == [404] * 5
     serving.wait_for_line("path=/piped-4")
-    assert [line["path"] for line in serving.requests()[before:]] == [f"/piped-{n}" for n in range(5)]
+    assert [line["path"] for line in lines()] == [f"/piped-{n}" for n in range(5)]
 
 
 def test_what_is_cut_at_the_end_is_told_and_is_no_error() -> None:
