@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from brimgate.config.declarations import Config, Override
 from brimgate.config.rule_reader import make_rules, overridden
 from brimgate.engine.cursor import Binding
-from brimgate.engine.decision import AnswerSizes, Decision, Outcome, Report
+from brimgate.engine.decision import AnswerSizes, Decision, LazySizes, Outcome, Report
 from brimgate.engine.policy import Policy, Rules, ToolRule
 from brimgate.errors import ClientError
 from brimgate.guard.principal import LOCAL, Principal, principal_of_token
@@ -296,14 +296,7 @@ class _Account:
         tokens = self.rule.policy.estimator.table(reason)
         self._tell(outcome, 0, len(reason.encode()), AnswerSizes(0, tokens), reason=reason)
 
-    def _tell(
-        self,
-        outcome: Outcome,
-        came: int,
-        sent: int,
-        sizes: AnswerSizes | Callable[[], AnswerSizes],
-        **more: Any,
-    ) -> None:
+    def _tell(self, outcome: Outcome, came: int, sent: int, sizes: LazySizes, **more: Any) -> None:
         over = time.perf_counter()
         came_at = self._came_at or over
         decision = Decision(

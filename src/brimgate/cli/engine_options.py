@@ -2,14 +2,13 @@
 
 import argparse
 import time
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from brimgate.cli.gateway import add_budget_flag, add_flags
 from brimgate.cli.output import READ_COMMAND, report
 from brimgate.engine.cursor import Binding
-from brimgate.engine.decision import AnswerSizes, Decision, Outcome, sizes_of
+from brimgate.engine.decision import AnswerSizes, Decision, LazySizes, Outcome, sizes_of
 from brimgate.engine.document import Document
 from brimgate.engine.forms import AUTO, FORMS
 from brimgate.engine.policy import Policy
@@ -113,19 +112,19 @@ class ShellAccount:
 
     def note_passed(self, data: bytes, shown: bytes) -> None:
         outcome: Outcome = "passed" if shown is data else "rendered"
-        self._tell(outcome, len(data), len(shown), partial(sizes_of, Document(data), self._policy))
+        self._tell(outcome, len(data), len(shown), partial(self._sizes, data, shown))
+
+    def _sizes(self, data: bytes, shown: bytes) -> AnswerSizes:
+        sizes = sizes_of(Document(data), self._policy)
+        if shown is data:
+            return sizes
+        return sizes._replace(estimated_tokens=self._policy.estimator.table(shown))
 
     def note_refusal(self, error: ClientError) -> None:
-        self._tell("refused", 0, len(str(error).encode()), AnswerSizes(0, 0), reason=str(error))
+        tokens = self._policy.estimator.table(str(error))
+        self._tell("refused", 0, len(str(error).encode()), AnswerSizes(0, tokens), reason=str(error))
 
-    def _tell(
-        self,
-        outcome: Outcome,
-        came: int,
-        sent: int,
-        sizes: AnswerSizes | Callable[[], AnswerSizes],
-        **more: Any,
-    ) -> None:
+    def _tell(self, outcome: Outcome, came: int, sent: int, sizes: LazySizes, **more: Any) -> None:
         seconds, self._began = time.perf_counter() - self._began, time.perf_counter()
         report(
             Decision(

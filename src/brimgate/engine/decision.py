@@ -146,6 +146,10 @@ class AnswerSizes(NamedTuple):
     items_shown: int = 0
 
 
+LazySizes = AnswerSizes | Callable[[], AnswerSizes]
+"""A function for an answer that passes: it is looked at only if somebody asks."""
+
+
 @dataclass(slots=True)
 class Decision:
     """What became of one answer. Every answer on every path makes one: the log, metrics and tests hang on it."""
@@ -161,8 +165,7 @@ class Decision:
     """What came: the result, error or body."""
     response_bytes: int
     """What is sent for it."""
-    sizes: AnswerSizes | Callable[[], AnswerSizes]
-    """A function for an answer that passes: it is looked at only if somebody asks."""
+    sizes: LazySizes
     client: str = ""
     estimate_method: str = ""
     """The token family that was counted in."""

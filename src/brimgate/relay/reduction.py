@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from brimgate.engine.decision import AnswerSizes, Decision, Outcome, short_name
+from brimgate.engine.decision import AnswerSizes, Decision, LazySizes, Outcome, short_name
 from brimgate.engine.policy import Rules, ToolRule
 from brimgate.errors import BadRequest, BrimgateError, ClientError, UpstreamGarbled
 from brimgate.hold.runtime import UNKNOWN_BYTES
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 _ENVELOPE_BYTES: Final = 2_000
 _TASKS: Final = "tasks/get"
 _ERROR_MEMBER: Final = re.compile(rb'"isError"')
-_Sizes = AnswerSizes | Callable[[], AnswerSizes]
 
 
 class Reducer:
@@ -58,7 +57,7 @@ class Reducer:
     # Decisions
 
     def _decided(
-        self, call: PendingCall, outcome: Outcome, came: int, sent: int, sizes: _Sizes, **more: Any
+        self, call: PendingCall, outcome: Outcome, came: int, sent: int, sizes: LazySizes, **more: Any
     ) -> Decided:
         tool = call.tool or call.method
         return Decided(
@@ -91,8 +90,11 @@ class Reducer:
 
     def refusal(self, call: PendingCall, answer: bytes, reason: str, outcome: Outcome) -> Decided:
         """Decide that a call gets an error of ours: it is refused, or the upstream failed."""
-        tokens = call.rule.policy.estimator.table(answer)
-        return self._decided(call, outcome, 0, len(answer), AnswerSizes(0, tokens), reason=reason)
+        read = rpc.read(answer)
+        # As of every other answer, only the result or error counts, and not the message around it.
+        sent = bytes(read.error) if isinstance(read, Message) and read.has_error else answer
+        tokens = call.rule.policy.estimator.table(sent)
+        return self._decided(call, outcome, 0, len(sent), AnswerSizes(0, tokens), reason=reason)
 
     # Answers
 

@@ -18,6 +18,7 @@ from brimgate.engine.decision import (
     AnswerSizes,
     Decision,
     Format,
+    LazySizes,
     Outcome,
     Pass,
     Rerender,
@@ -186,7 +187,7 @@ def _report(
 class _Shown:
     text: str
     outcome: Outcome
-    sizes: AnswerSizes | Callable[[], AnswerSizes]
+    sizes: LazySizes
     is_view: bool = False
     """Made by a pack, and so derived."""
     is_shortened: bool = False
