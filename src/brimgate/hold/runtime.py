@@ -1,7 +1,6 @@
 """How held answers live in a running process: loaded when first needed, worked on in a thread when large."""
 
 from collections.abc import Callable
-from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
@@ -27,20 +26,23 @@ def process_protection(options: HoldOptions | None = None) -> "Callable[[], Prot
     lock = Lock()
     made: list[Protection] = []
 
-    @cache
-    def protection() -> "Protection":
+    def make() -> "Protection":
         from brimgate.engine.policy import Policy
         from brimgate.hold.protection import Protection, process_ring
         from brimgate.hold.stores.contract import Bounds
         from brimgate.hold.stores.memory import MemoryStore
 
-        with lock:  # two threads that need it at the same time must get the same one
-            if not made:
-                usual = Bounds()
-                # The largest possible answer must find room.
-                most = max(usual.per_principal_bytes, options.max_result_bytes if options else 0)
-                bounds = Bounds(most, max(usual.total_bytes, most))
-                made.append(Protection(Policy(), process_ring(), MemoryStore(bounds)))
+        usual = Bounds()
+        # The largest possible answer must find room.
+        most = max(usual.per_principal_bytes, options.max_result_bytes if options else 0)
+        bounds = Bounds(most, max(usual.total_bytes, most))
+        return Protection(Policy(), process_ring(), MemoryStore(bounds))
+
+    def protection() -> "Protection":
+        if not made:
+            with lock:  # two threads that need it at the same time must get the same one
+                if not made:
+                    made.append(make())
         return made[0]
 
     return protection
