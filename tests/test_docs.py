@@ -1,5 +1,6 @@
 """Docs that cannot drift: generated pages are fresh, every link leads somewhere."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -7,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from brimgate.config.declarations import Override
+from brimgate.engine.policy import Policy
 from tests.conftest import ROOT
 
+MADE = {"Policy": Policy, "Override": Override}
 README = (ROOT / "README.md").read_text("utf-8")
 PAGES = [
     ROOT / "README.md",
@@ -68,3 +72,16 @@ def test_every_module_that_the_map_names_exists() -> None:
     house = ROOT / "src" / "brimgate"
     known = {name for name in named if (house / f"{name}.py").exists() or (house / name).is_dir()}
     assert len(known) > 20 and {name for name in named - known if not (ROOT / name).exists()} == set()
+
+
+def test_policies_and_overrides_in_python_blocks_can_be_made() -> None:
+    """Their arguments are those of the configuration, and change with it."""
+    made = 0
+    for page in PAGES:
+        for block in re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
+            for call in ast.walk(ast.parse(block)):
+                if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in MADE:
+                    code = compile(ast.Expression(call), str(page), "eval")
+                    assert eval(code, dict(MADE)), ast.unparse(call)  # noqa: S307  # our own pages
+                    made += 1
+    assert made >= 5
