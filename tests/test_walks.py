@@ -19,8 +19,8 @@ class Ceiling(NamedTuple):
 
 CEILINGS = {
     "small": Ceiling(56, 13, 17),
-    "large": Ceiling(275, 41, 40),
-    "read": Ceiling(200, 35, 30),
+    "large": Ceiling(275, 42, 40),
+    "read": Ceiling(200, 36, 30),
     "mcp": Ceiling(420, 57),
     "rest": Ceiling(335, 47),
     "shell": Ceiling(295, 47),
