@@ -166,7 +166,11 @@ def config_page() -> str:
 
 
 def _config_row(key: Key, variable: str) -> str:
-    default = "" if is_dataclass(key.type) or key.default is MISSING else f"`{written(key.default)}`"
+    default = (
+        ""
+        if is_dataclass(key.type) or key.default is MISSING
+        else f"`{written(key.option.spelled(key.default))}`"
+    )
     notes = key.option.doc
     if key.option.aliases:
         notes += f"; also `{'`, `'.join(key.option.aliases)}`"

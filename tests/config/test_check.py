@@ -96,7 +96,7 @@ def test_check_refuses_a_wrong_file_with_every_mistake_and_prints_nothing(here: 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.splitlines() == [
         f"brimgate: {path}:1: mode: must be one of production, development, not 'x'",
-        f"{path}:3: tools.a.page_size: must be a whole number of at least 1, not 0",
+        f"{path}:3: tools.a.page_size: must be auto or a whole number of at least 1, not 0",
     ]
     assert here_check(here, str(tmp_path / "nowhere.yaml")).returncode == 2
     assert here_check(here, BRIMGATE_ROLLOUT="x").returncode == 2

@@ -117,15 +117,18 @@ def test_a_key_and_its_alias_together_are_an_error(declaration: type, key: str, 
         ("tools: {x: {fields: {a: 1}}}", "tools.x.fields: must be a list of words, such as [id, name]"),
         ("tools: {x: {fields: [[a]]}}", "tools.x.fields: must be a list of words, such as [id, name]"),
         ("tools:\n  x:\n    fields:\n      - a\n      -", "f.yaml:5: tools.x.fields: an item has no value"),
-        ("tools: {x: {page_size: 1.5}}", "tools.x.page_size: must be a whole number, not '1.5'"),
-        ("tools: {x: {page_size: ten}}", "tools.x.page_size: must be a whole number, not 'ten'"),
-        ("tools: {x: {page_size: ١٢}}", "tools.x.page_size: must be a whole number"),
-        (f"tools: {{x: {{page_size: {'9' * 5_000}}}}}", "tools.x.page_size: must be a whole number"),
+        ("tools: {x: {page_size: 1.5}}", "tools.x.page_size: must be auto or a whole number, not '1.5'"),
+        ("tools: {x: {page_size: ten}}", "tools.x.page_size: must be auto or a whole number, not 'ten'"),
+        ("tools: {x: {page_size: ١٢}}", "tools.x.page_size: must be auto or a whole number"),
+        (f"tools: {{x: {{page_size: {'9' * 5_000}}}}}", "tools.x.page_size: must be auto or a whole number"),
         (
             "tools: {x: {page_size: 9999999999999}}",
-            "tools.x.page_size: must be a whole number of at most 1e+12",
+            "tools.x.page_size: must be auto or a whole number of at most 1e+12",
         ),
-        ("tools: {x: {page_size: 0}}", "tools.x.page_size: must be a whole number of at least 1, not 0"),
+        (
+            "tools: {x: {page_size: 0}}",
+            "tools.x.page_size: must be auto or a whole number of at least 1, not 0",
+        ),
         (
             "tools: {x: {threshold: 299}}",
             "tools.x.threshold: must be a whole number of at least 300, not 299",
@@ -191,8 +194,8 @@ def test_what_is_wrong_is_told_with_file_line_and_key(text: str | bytes, says: s
             "f.yaml:2: context_protection.default_page_size: 300 is more than max_page_size (200)",
         ),
         (
-            "context_protection:\n  enabled: true\n  max_page_size: 10",
-            "f.yaml:3: context_protection.default_page_size: 50 is more than max_page_size (10)",
+            "context_protection:\n  default_page_size: 50\n  max_page_size: 10",
+            "f.yaml:2: context_protection.default_page_size: 50 is more than max_page_size (10)",
         ),
         (
             "context_protection:\n  tokenBudgetThreshold: 13000",
@@ -242,7 +245,7 @@ def test_several_mistakes_are_all_told_in_the_order_of_the_file(tmp_path: Path) 
         ["f.yaml:8", "context_protection.rollout"],
         ["f.yaml:9", "context_protection.endpoints./x.foo"],
     ]
-    together = "upstreams: {a: {}, b: {}}\ncontext_protection: {max_page_size: 3}\nread_tool: ' '\n"
+    together = "upstreams: {a: {}, b: {}}\ncontext_protection: {default_page_size: 4, max_page_size: 3}\nread_tool: ' '\n"
     assert len(refusal(tmp_path, together).splitlines()) == 4
 
 
@@ -422,5 +425,6 @@ def test_run_refuses_a_wrong_file_before_it_starts_anything(tmp_path: Path) -> N
     )
     assert done.returncode == 2 and not marker.exists()
     assert (
-        done.stderr == f"brimgate: {path}:3: tools.x.page_size: must be a whole number of at least 1, not 0\n"
+        done.stderr
+        == f"brimgate: {path}:3: tools.x.page_size: must be auto or a whole number of at least 1, not 0\n"
     )

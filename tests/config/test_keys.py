@@ -106,7 +106,7 @@ def shared(talking: Conversation) -> list[bool]:
     """Which of a hundred different calls are protected."""
     answers = [
         talking.exchange(
-            "tools/call", {"name": "tool", "arguments": {"n": n}}, {"result": answer(LOG[:9_000])}
+            "tools/call", {"name": "tool", "arguments": {"n": n}}, {"result": answer(LOG[:30_000])}
         )
         for n in range(100)
     ]
@@ -181,6 +181,17 @@ def keeps_sentences_with(setting: Callable[[str], Conversation], key: str) -> No
     assert ["zebra" in text for text in shown] == [False, True]
 
 
+def smaller_texts(setting: Callable[[str], Conversation], key: str) -> None:
+    for threshold in (600, 3_000):
+        assert threshold / 2 < cost(setting(f"{key}: {threshold}").call(answer(LOG))) <= threshold
+    assert 3_500 < cost(setting(f"{key}: auto").call(answer(LOG))) <= 4_000
+
+
+def lets_a_little_more_pass(setting: Callable[[str], Conversation], key: str) -> None:
+    near = LOG[: int(len(LOG) * 1.15 * 4_000 / Estimator().ceiling(LOG))]
+    assert is_whole(setting(f"{key}: 0.25"), near) and not is_whole(setting(f"{key}: 0"), near)
+
+
 def treats_schemas(setting: Callable[[str], Conversation], key: str) -> None:
     seen: dict[str, Any] = {}
     for way in ("drop", "relax", "keep"):
@@ -208,6 +219,8 @@ ALIKE = {
     "enable_pagination": pages_only_over_the_cap,
     "enable_summarization": previews_no_objects,
     "chunk_size": smaller_chunks,
+    "chunk_threshold": smaller_texts,
+    "text_slack": lets_a_little_more_pass,
     "highlights": shows_nothing_that_stands_out,
     "format": writes_in_a_form,
     "compact": compacts_small_answers,
@@ -264,13 +277,6 @@ def _(folder: Path) -> None:
         )
 
 
-@case("ContextProtection.chunk_threshold")
-def _(folder: Path) -> None:
-    for threshold in (600, 3_000):
-        got = protection(folder, f"chunk_threshold: {threshold}, chunk_size: 4000").call(answer(LOG))
-        assert threshold / 2 < cost(got) <= threshold
-
-
 @case("ContextProtection.hard_output_token_cap")
 def _(folder: Path) -> None:
     thresholds = "output_token_threshold: 900, object_threshold: 900, chunk_threshold: 900"
@@ -296,7 +302,9 @@ def _(folder: Path) -> None:
         lines[300 * n + 200] = f"2026-11-16 12:00:00 ERROR {' '.join([word] * (n + 6))} failed"
     told: list[int] = []
     for share in (0, 0.1, 0.5):
-        got = protection(folder, f"highlight_share: {share}, chunk_size: 50").call(answer("\n".join(lines)))
+        got = protection(folder, f"highlight_share: {share}, chunk_size: 50, chunk_threshold: 2000").call(
+            answer("\n".join(lines))
+        )
         told.append(texts(got)[1].count("ERROR"))
     assert told[0] == 0 < told[1] < told[2], told
 
@@ -325,7 +333,7 @@ def _(folder: Path) -> None:
         record_of(protection(folder, f"token_multiplier: {factor}").call(answer(LOG)))["total"]["tokens"]
         for factor in (1, 2.5)
     ]
-    assert counts[1] == pytest.approx(2.5 * counts[0], rel=0.01)
+    assert counts[1] == pytest.approx(2.5 * counts[0], rel=0.05)
 
 
 @case("ContextProtection.cursor_ttl_seconds")
@@ -343,7 +351,7 @@ def _(folder: Path) -> None:
 def _(folder: Path) -> None:
     talking = protection(folder, 'tools: {"list_*": {page_size: 5}, list_guests: {page_size: 9}}')
     sizes = {tool: items(talking, tool) for tool in ("list_rooms", "list_guests", "other")}
-    assert sizes == {"list_rooms": 5, "list_guests": 9, "other": 50}
+    assert sizes == {"list_rooms": 5, "list_guests": 9, "other": 200}
     at_the_top = talk(folder, 'tools: {"list_*": {page_size: 5}}')
     assert items(at_the_top, "list_rooms") == 5
 
@@ -361,7 +369,7 @@ def _(folder: Path) -> None:
     sizes = [
         endpoint_rules(at_the_top)(path).policy.default_page_size for path in ("/v1/x", "/a/7", "/a/7/c")
     ]
-    assert sizes == [3, 4, 50]
+    assert sizes == [3, 4, 0]
     with pytest.raises(
         ConfigError, match=r"yaml:15: context_protection\.endpoints\./api/v1/listings\.threshold: 15000"
     ):

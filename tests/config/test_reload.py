@@ -152,8 +152,8 @@ def test_a_file_that_is_empty_and_stays_so_means_the_defaults(tmp_path: Path) ->
     path.write_text(sized(5))
     with running(path) as client:
         path.write_text("")
-        assert "5 → 50" in awaited(client, "config_reloaded")
-        assert shown(client) == 50
+        assert "5 → auto" in awaited(client, "config_reloaded")
+        assert shown(client) > 50
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sh")
@@ -219,7 +219,7 @@ def test_the_log_tells_what_changed_and_no_secret(tmp_path: Path) -> None:
         assert changed["changes"] == [
             "upstreams.faulty.args: changed",
             "upstreams.faulty.env.A: changed",
-            "context_protection.default_page_size: 50 → 5",
+            "context_protection.default_page_size: auto → 5",
         ]
         needed = json.loads(client.wait_for_log("config_needs_restart"))
         assert needed["keys"] == ["upstreams.faulty.args", "upstreams.faulty.env.A"]
@@ -248,7 +248,7 @@ def test_environment_and_command_line_go_before_a_changed_file_too(tmp_path: Pat
     with running(path, "--set", "default_page_size=9", env={"BRIMGATE_ROLLOUT": "100"}) as client:
         path.write_text("context_protection: {default_page_size: 6, rollout: 0, chunk_size: 77}\n")
         line = awaited(client, "config_reloaded")
-        assert "chunk_size: 200 → 77" in line and "page_size" not in line and "rollout" not in line
+        assert "chunk_size: auto → 77" in line and "page_size" not in line and "rollout" not in line
         assert shown(client) == 9
 
 
@@ -256,10 +256,10 @@ def test_the_level_of_the_log_changes_with_the_file(tmp_path: Path) -> None:
     path = tmp_path / "f.yaml"
     path.write_text("log_level: error\n")
     with running(path) as client:
-        assert shown(client) == 50
+        assert shown(client) > 50
         path.write_text("log_level: info\n")
         assert "log_level: error → info" in awaited(client, "config_reloaded")
-        assert shown(client) == 50
+        assert shown(client) > 50
         assert "tool=rows" in client.wait_for_log("tool=rows")
 
 

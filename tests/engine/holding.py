@@ -24,6 +24,7 @@ def policy(budget: int = 4_000, family: str = "o200k", **changes: object) -> Pol
     chosen = dict.fromkeys(names, budget) | {
         "hard_output_token_cap": max(budget, 12_000),
         "estimator": Estimator(family),
+        "text_slack": 0.0,
     }
     return Policy(**(chosen | changes))  # type: ignore[arg-type]
 
@@ -52,7 +53,9 @@ class Held:
 
     def ask(self, **arguments: object) -> Reply:
         """Look at the answer in a way of one's own, from its first cursor."""
-        return self.read(self.opening().record["nextCursor"], **arguments)
+        record = self.opening().record
+        cursor = record.get("nextCursor") or record["detailsAvailable"]["cursor"]
+        return self.read(cursor, **arguments)
 
     def follow(self, reply: Reply | None, *, walking: bool = False) -> list[Reply]:
         """The reply and all that its cursors lead to; walking, past derived views to everything behind them."""

@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from brimgate.errors import BadRequest, CursorError
 from brimgate.testing import bookings
@@ -49,8 +51,27 @@ def test_a_list_that_fits_in_a_cheaper_form_is_sent_whole() -> None:
     assert "nextCursor" not in reply.record
 
 
-def test_a_page_holds_at_most_fifty_items_unless_asked_for_more() -> None:
+def test_a_page_holds_as_many_items_as_fit_up_to_200() -> None:
     held = Held(json.dumps([{"n": n, "s": str(n * 7919)} for n in range(5_000)]).encode())
+    assert held.opening().record["shown"]["items"] == 200
+
+
+@settings(max_examples=20)
+@given(st.lists(st.text(max_size=400), min_size=60, max_size=300), st.integers(300, 3_000))
+def test_a_larger_limit_never_gives_fewer_items(texts: list[str], budget: int) -> None:
+    held = Held(json.dumps([{"n": n, "text": text} for n, text in enumerate(texts)]).encode(), policy(budget))
+    if (first := held.first()) is None or "nextCursor" not in first.record or first.record["kind"] != "page":
+        return
+    counts = [
+        held.read(first.record["nextCursor"], limit=limit).record["shown"].get("items", 0)
+        for limit in (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 200)
+    ]
+    assert counts == sorted(counts)
+
+
+def test_a_configured_page_size_is_a_cap() -> None:
+    data = json.dumps([{"n": n, "s": str(n * 7919)} for n in range(5_000)]).encode()
+    held = Held(data, policy(default_page_size=50))
     assert held.opening().record["shown"]["items"] == 50
     assert held.ask(limit=200).record["shown"]["items"] == 200
     assert held.ask(limit=7).record["shown"]["items"] == 7
@@ -164,7 +185,7 @@ def test_configured_noise_and_empties_are_left_out_of_pages_and_returned_by_the_
     data = json.dumps(rows).encode()
     held = Held(data, policy(2_000, strip_empty=True, strip_fields=("_debug", "raw_*")))
     opening = held.opening()
-    assert opening.record["shown"]["items"] == 50
+    assert opening.record["shown"]["items"] == 200
     assert "bytes" in opening.content and "done" not in opening.content and "labels" not in opening.content
     assert "noise left out" in opening.notice
     assert json.loads(held.ask(path="/3/_debug", form="json").content) == rows[3]["_debug"]

@@ -7,6 +7,7 @@ import pytest
 
 from brimgate.engine.chunks import LongText
 from brimgate.engine.textkind import TextKind, text_kind
+from brimgate.engine.tokens.estimator import Estimator
 from tests.engine.holding import Held, policy, rebuilt
 
 SHORT_LOG = "".join(f"10:00:{n % 60:02d} INFO ok {n}\n" for n in range(10_000)).encode()
@@ -25,19 +26,51 @@ MARKDOWN = "".join(
 
 
 def test_a_log_of_10000_lines_gives_the_first_200_lines_the_total_and_a_cursor() -> None:
-    reply = Held(SHORT_LOG, policy(4_000)).opening()
+    """As the brief says, where `chunk_size` is 200."""
+    reply = Held(SHORT_LOG, policy(4_000, chunk_size=200)).opening()
     assert reply.record["shown"]["startLine"] == 1
     assert reply.record["shown"]["endLine"] == 200
     assert reply.record["total"]["lines"] == 10_000
     assert reply.record["chunkIndex"] == 0
-    assert reply.record["totalChunks"] == 50
     assert reply.record["nextCursor"] in reply.notice
 
 
+def test_a_chunk_has_as_many_lines_as_fit() -> None:
+    reply = Held(SHORT_LOG, policy(4_000)).opening()
+    assert reply.record["shown"]["endLine"] > 300
+    assert reply.record["budgetUsed"] > 0.9
+
+
 def test_chunks_count_up_to_the_total_that_was_announced() -> None:
+    replies = Held(SHORT_LOG[:90_000]).walk()
+    assert [reply.record["chunkIndex"] for reply in replies] == list(range(len(replies)))
+    assert {reply.record["totalChunks"] for reply in replies} == {len(replies)}
+    assert not any("about" in reply.notice for reply in replies)
+
+
+def test_the_number_of_chunks_of_a_long_text_is_told_as_an_estimate_and_stays() -> None:
     replies = Held(SHORT_LOG).walk()
-    assert [reply.record["chunkIndex"] for reply in replies] == list(range(50))
-    assert {reply.record["totalChunks"] for reply in replies} == {50}
+    assert [reply.record["chunkIndex"] for reply in replies] == list(range(len(replies)))
+    (told,) = {reply.record["totalChunks"] for reply in replies[:-1]}
+    assert abs(told - len(replies)) <= 0.1 * len(replies)
+    assert all(f"of about {told}" in reply.notice for reply in replies[:-1])
+
+
+@pytest.mark.parametrize("line", ["### Result", ".", '{"type":"text"}'])
+def test_a_short_line_before_a_long_one_is_no_chunk(line: str) -> None:
+    long = " ".join(f"word{n}" for n in range(9_000))
+    replies = Held(f"{line}\n{long}".encode(), policy(2_000)).walk()
+    assert all(reply.record["budgetUsed"] > 0.6 for reply in replies[:-1])
+
+
+def test_a_text_a_little_over_its_budget_passes_whole() -> None:
+    text = "".join(f"line {n} of a text that is nearly short enough\n" for n in range(200)).encode()
+    tokens = Estimator("o200k").ceiling(text)
+    assert Held(text, policy(int(tokens / 1.2), text_slack=0.25)).first() is None
+    assert Held(text, policy(int(tokens / 1.3), text_slack=0.25)).first() is not None
+    assert Held(text, policy(int(tokens / 1.2))).first() is not None
+    capped = policy(int(tokens / 1.2), text_slack=0.25, hard_output_token_cap=tokens - 1)
+    assert Held(text, capped).first() is not None
 
 
 def test_no_chunk_of_a_log_ends_inside_an_entry() -> None:

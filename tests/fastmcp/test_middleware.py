@@ -264,7 +264,7 @@ def test_a_rollout_protects_its_share_of_calls_and_each_call_always_alike() -> N
 
     @mcp.tool
     def page(number: int) -> str:
-        return f"page {number}\n" * 500
+        return f"page {number}\n" * 2_000
 
     with talking(mcp) as talk:
         first, second = ([len(texts(talk.use("page", number=n))) == 2 for n in range(50)] for _ in range(2))

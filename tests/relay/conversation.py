@@ -22,7 +22,7 @@ ESTIMATOR = Estimator()
 
 def policy(budget: int = 2_000, **changes: Any) -> Policy:
     names = ("output_token_threshold", "object_threshold", "chunk_threshold")
-    chosen: dict[str, Any] = dict.fromkeys(names, budget)
+    chosen: dict[str, Any] = dict.fromkeys(names, budget) | {"text_slack": 0.0}
     return Policy(**(chosen | changes))
 
 
@@ -118,5 +118,5 @@ def cost(result: dict[str, Any]) -> int:
     """What a model pays for a result, structured data and all, images aside."""
     parts = texts(result)
     if "structuredContent" in result:
-        parts.append(json.dumps(result["structuredContent"]))
+        parts.append(json.dumps(result["structuredContent"], separators=(",", ":"), ensure_ascii=False))
     return ESTIMATOR.ceiling("\n".join(parts))

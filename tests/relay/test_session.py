@@ -558,7 +558,7 @@ def kept(schema: dict[str, Any], structured: Any, mode: str = "keep") -> dict[st
 def test_a_kept_schema_holds_for_a_page_that_carries_its_notice() -> None:
     got = kept(STRICT | {"additionalProperties": True}, {"rows": ROWS, "next": "p2"})
     structured = got["structuredContent"]
-    assert 0 < len(structured["rows"]) <= 50 and structured["next"] == "p2"
+    assert 0 < len(structured["rows"]) <= 200 and structured["next"] == "p2"
     assert structured["brimgate"].startswith("[brimgate] ")
     assert cost(got) <= 3_000 and "isError" not in got
 
@@ -587,7 +587,7 @@ def test_a_relaxed_schema_gets_an_object_that_tells_all_within_the_budget() -> N
     got = kept(STRICT, {"rows": ROWS, "next": "p2"}, "relax")
     assert got["structuredContent"]["notice"] == texts(got)[0]
     assert got["structuredContent"]["payload"] == texts(got)[1]
-    assert cost(got) <= 3_000
+    assert cost(got) <= 4_000
 
 
 # Options of a rule

@@ -18,7 +18,7 @@ from brimgate.rest import BrimgateMiddleware
 from tests.rest.serving import Served, serve
 
 FOR_TOOLS_ONLY: Final = {
-    "highlights", "format", "compact", "output_schema", "annotate", "max_description_chars",
+    "highlights", "format", "compact", "output_schema", "annotate", "max_description_chars", "text_slack",
 }  # fmt: skip
 ROWS: Final = [
     {"id": at, "name": f"room {at}", "note": "", "debug": "x" * 40, "price": {"total": at}}
@@ -94,6 +94,12 @@ def _() -> None:
 def _() -> None:
     before, after = asked("/log", chunk_size=3)
     assert before["metadata"]["endLine"] > 3 == after["metadata"]["endLine"]
+
+
+@case("chunk_threshold")
+def _() -> None:
+    before, after = asked("/log", chunk_threshold=500)
+    assert before["metadata"]["endLine"] > after["metadata"]["endLine"]
 
 
 @case("enable_pagination")

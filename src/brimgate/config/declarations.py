@@ -28,6 +28,8 @@ class Override:
     )
     default_page_size: int | None = overriding(AnswerOptions, "default_page_size")
     chunk_size: int | None = overriding(AnswerOptions, "chunk_size")
+    chunk_threshold: int | None = overriding(AnswerOptions, "chunk_threshold")
+    text_slack: float | None = overriding(AnswerOptions, "text_slack")
     enable_pagination: bool | None = overriding(AnswerOptions, "enable_pagination")
     enable_summarization: bool | None = overriding(AnswerOptions, "enable_summarization")
     highlights: bool | None = overriding(AnswerOptions, "highlights")

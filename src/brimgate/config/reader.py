@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 from brimgate.config.declarations import Config, Override
 from brimgate.config.tree import YamlMapping, YamlScalar, YamlSequence, YamlValue, read_document, shown
-from brimgate.engine.options import Option, element_of, inner_of, option_of
+from brimgate.engine.options import AUTO_WORD, Option, element_of, inner_of, option_of
 from brimgate.errors import ConfigError
 
 _MAX_NAMED: Final = 8
@@ -46,7 +46,10 @@ def read_scalar(kind: Any, text: str, about: Option) -> tuple[Any, str]:
 
 
 def _read_number(kind: Any, text: str, about: Option) -> tuple[Any, str]:
+    if about.auto and text.lower() == AUTO_WORD:
+        return 0, ""
     name = "a whole number" if kind is int else "a number"
+    name = f"{AUTO_WORD} or {name}" if about.auto else name
     try:
         if kind is int and not _WHOLE.fullmatch(text):
             raise ValueError

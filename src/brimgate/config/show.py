@@ -56,7 +56,7 @@ def _flatten(section: Any, shown: Any, path: str) -> Iterator[tuple[str, Entry]]
         elif isinstance(value, dict):
             yield from _flatten_mapping(value, seen, here, reloadable)  # type: ignore[arg-type]
         elif not (isinstance(section, Override) and value is None):
-            yield here, Entry(value, written(seen), reloadable)
+            yield here, Entry(value, written(option_of(declared).spelled(seen)), reloadable)
 
 
 def _flatten_mapping(
@@ -79,7 +79,7 @@ def _lines(section: Any, depth: int) -> Iterator[str]:
     for declared in fields(section):
         value = getattr(section, declared.name)
         if not (isinstance(section, Override) and value is None):
-            yield from _entry_lines(declared.name, value, depth)
+            yield from _entry_lines(declared.name, option_of(declared).spelled(value), depth)
 
 
 def _entry_lines(name: str, value: Any, depth: int) -> Iterator[str]:
@@ -202,7 +202,7 @@ def example() -> str:
         elif is_dataclass(key.type) and len(key.path) == 1:
             lines += [f"# {_sentence(key)}", f"{key.name}:", *_example_keys(key.type, 1, {}), ""]  # type: ignore[arg-type]
         elif len(key.path) == 1:
-            lines += [f"# {_sentence(key)}", f"{key.name}: {written(key.default)}", ""]
+            lines += [f"# {_sentence(key)}", f"{key.name}: {written(key.option.spelled(key.default))}", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -223,7 +223,9 @@ def _example_keys(declaration: type, depth: int, given: dict[str, str]) -> list[
         elif key.name == "headers":
             lines += [f"{indent}headers:", f'{indent}  Authorization: "Bearer TOKEN"']
         else:
-            lines.append(f"{indent}{key.name}: {given.get(key.name, written(key.default))}")
+            lines.append(
+                f"{indent}{key.name}: {given.get(key.name, written(key.option.spelled(key.default)))}"
+            )
     return lines
 
 

@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Final
+from typing import Final, NamedTuple
 
 from brimgate.engine.lazy import lazy
 from brimgate.engine.textkind import ENTRY, TextKind, text_kind
@@ -55,6 +55,11 @@ _AT_NEWLINES: Final = (_PARAGRAPH, _LINE, _ENTRY_END, _HEADING, _BLOCK_START)
 _NEWLINE_WINDOW: Final = 1 << 20
 _BEFORE: Final = 4
 _AHEAD: Final = 80
+_FULL_SHARE: Final = 0.6
+EXACT_BYTES: Final = 100_000
+"""Up to here tokens and chunks are counted, beyond it they are estimated."""
+_ROOMY: Final = 0.92
+_AIM: Final = 0.97
 """Bytes around a cut that a pattern may look at."""
 
 
@@ -126,11 +131,17 @@ class LongText:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self._curves: dict[Estimator, CostCurve] = {}
+        self.pieces: dict[tuple[int, int, int, Estimator], Piece] = {}
+        """Chunks that were cut already; the cutter maintains them."""
 
     def curve(self, estimator: Estimator) -> CostCurve:
         if estimator not in self._curves:
             self._curves[estimator] = CostCurve(self.data, estimator)
         return self._curves[estimator]
+
+    def between(self, start: int, end: int) -> str:
+        """Return a part of the text as it is sent."""
+        return self.data[start:end].decode("utf-8", "surrogateescape")
 
     @lazy
     def kind(self) -> TextKind:
@@ -174,16 +185,24 @@ class LongText:
         if limit >= len(self.data):
             return len(self.data)
         last_line = self.data.rfind(b"\n", start, limit) + 1
+        full = start + int((limit - start) * _FULL_SHARE)
         for pattern, share in self._ranks:
             low = start + max(1, int((limit - start) * share))
             if last_line < low and pattern in _AT_NEWLINES:
                 continue
             end = self._last_line(low, limit) if pattern is _LINE else self._last(pattern, low, limit)
-            if end is not None:
+            if end is not None and (end >= full or self._fits_next(pattern, end, limit, limit - start)):
                 return end
         if last_line > (start + limit) // 2:
             return last_line  # inside a fence longer than a chunk
         return _character_cut(self.data, start, limit)
+
+    def _fits_next(self, pattern: re.Pattern[bytes], end: int, limit: int, width: int) -> bool:
+        """Return whether what follows an early cut is whole in the next chunk.
+
+        If not, it is cut anyway, and may as well fill this chunk: a short line before a long one is no chunk.
+        """
+        return end + width >= len(self.data) or pattern.search(self.data, limit, end + width + 1) is not None
 
     @lazy
     def _ranks(self) -> list[_Rank]:
@@ -230,24 +249,83 @@ def _character_cut(data: bytes, start: int, limit: int) -> int:
     return end
 
 
+def rounded(number: int) -> int:
+    """Return an estimate as such: with two significant digits, or three that begin with 1."""
+    unit = 10 ** max(len(str(number)) - (3 if str(number).startswith("1") else 2), 0)
+    return round(number / unit) * unit
+
+
+class Piece(NamedTuple):
+    """A chunk: where it ends, and its tokens."""
+
+    end: int
+    tokens: int
+
+
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """The end of each chunk of a text."""
+class Cutter:
+    """Cuts a text into chunks, each as full as its boundaries allow. From one place on, they are always the same."""
 
-    ends: list[int]
+    text: LongText
+    budget: int
+    max_lines: int
+    estimator: Estimator
 
-    def index_at(self, offset: int) -> int:
-        return min(bisect_right(self.ends, offset), len(self.ends) - 1)
+    def piece(self, start: int, budget: int = 0) -> Piece:
+        """Return the chunk that begins at `start`."""
+        budget = budget or self.budget
+        key = (start, budget, self.max_lines, self.estimator)
+        known = self.text.pieces.get(key)
+        if known is None:
+            known = self._piece(start, budget)
+            if self.is_exact:
+                self.text.pieces[key] = known
+        return known
 
+    def _piece(self, start: int, budget: int) -> Piece:
+        text = self.text
+        by_lines = text.line_start(text.line_of(start) + self.max_lines)
+        limit = min(text.curve(self.estimator).reach(start, budget), by_lines)
+        piece = self._fitting(start, text.cut(start, limit), budget)
+        # The curve is careful. Where it was too careful, there is room for more.
+        expected = piece.tokens * (limit - start) / max(piece.end - start, 1)
+        if expected < _ROOMY * budget and piece.end < len(text.data) and limit < by_lines:
+            wider = min(start + int((limit - start) * _AIM * budget / max(expected, 1)), by_lines)
+            more = self._fitting(start, text.cut(start, wider), budget)
+            return max(piece, more)
+        return piece
 
-def plan_chunks(text: LongText, budget: int, max_lines: int, estimator: Estimator) -> Plan:
-    """Cut the whole text at once, so that the number of chunks is known before the first is sent."""
-    curve = text.curve(estimator)
-    ends: list[int] = []
-    at = 0
-    while at < len(text.data):
-        limit = curve.reach(at, budget)
-        by_lines = text.line_start(text.line_of(at) + max_lines)
-        at = text.cut(at, by_lines) if by_lines <= limit else text.cut(at, limit)
-        ends.append(at)
-    return Plan(ends or [0])
+    def _fitting(self, start: int, end: int, budget: int) -> Piece:
+        """Return the text up to `end`, or up to an earlier boundary if that is over the budget."""
+        while True:
+            tokens = self.estimator.ceiling(self.text.between(start, end))
+            if tokens <= budget or end - start <= 1:
+                return Piece(end, tokens)
+            shorter = self.text.cut(start, start + max(1, int((end - start) * budget / tokens * 0.97)))
+            if shorter >= end:
+                return Piece(end, tokens)
+            end = shorter
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether chunks are counted. In a long text their number is estimated: counting would read all of it."""
+        return len(self.text.data) <= EXACT_BYTES
+
+    def total(self, before: int, end: int) -> int:
+        """Return the number of all chunks, given how many there are up to `end`."""
+        if self.is_exact or end >= len(self.text.data):
+            return before + self.count(end, len(self.text.data))
+        # Told alike in every reply, as long as it can be true.
+        return max(rounded(self.count(0, len(self.text.data))), before + 1)
+
+    def count(self, start: int, end: int) -> int:
+        """Return how many chunks there are from `start` to `end`."""
+        if not self.is_exact:
+            curve = self.text.curve(self.estimator)
+            tokens = (curve.at(end) - curve.at(start)) * curve.scale
+            return max(round(tokens / (self.budget * _AIM)), int(start < end))
+        found = 0
+        while start < end:
+            start = self.piece(start).end
+            found += 1
+        return found

@@ -226,6 +226,8 @@ def decide(document: Document, policy: Policy, answer_format: AnswerFormat | Non
     if document.is_beginning or _is_over_page(document, policy):
         return decide_oversized(document, policy)
     budget = budget_for(document, policy)
+    if budget == policy.text_budget and _is_about_text(document, policy):
+        budget = policy.passing_text
     tokens = measure(document, budget, policy)
     if tokens <= budget and not policy.is_compact:
         return Pass(tokens)
@@ -273,8 +275,12 @@ def budget_for(document: Document, policy: Policy) -> int:
     head = document.head(subject(document, policy).node) if document.is_json else b'"'
     if not (policy.enable_summarization if head == b"{" else policy.enable_pagination):
         return policy.hard_output_token_cap
-    by_head = {b"[": policy.output_token_threshold, b'"': policy.chunk_threshold}
+    by_head = {b"[": policy.output_token_threshold, b'"': policy.text_budget}
     return by_head.get(head, policy.object_budget)
+
+
+def _is_about_text(document: Document, policy: Policy) -> bool:
+    return not document.is_json or document.head(subject(document, policy).node) == b'"'
 
 
 def is_condensed(document: Document, focus: Focus, policy: Policy) -> bool:
@@ -340,7 +346,7 @@ def _is_over_page(document: Document, policy: Policy) -> bool:
     """Return whether a list has more items than a page, where that alone is a reason to page it."""
     if not (policy.pages_always and policy.enable_pagination):
         return False
-    return item_count(document, policy) > policy.default_page_size
+    return item_count(document, policy) > policy.page_size
 
 
 def is_light_around(document: Document, focus: Focus, budget: int, policy: Policy) -> bool:

@@ -11,7 +11,7 @@ from operator import sub
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from brimgate.engine import jsontext
-from brimgate.engine.chunks import LongText, Plan
+from brimgate.engine.chunks import EXACT_BYTES, LongText, rounded
 from brimgate.engine.jsontext import Children
 from brimgate.engine.lazy import lazy
 from brimgate.engine.pointer import pointer_step, pointer_steps
@@ -102,9 +102,9 @@ class Document:
         self._inner: dict[int, Document] = {}
         self._chosen: dict[tuple[str, ...], Document] = {}
         self._tokens: dict[Estimator, int] = {}
+        self._totals: dict[Estimator, int] = {}
         self.searches: dict[str, object] = {}
         """The hits of recent searches, by query; search.py maintains them."""
-        self.plans: dict[tuple[int, int, Estimator], Plan] = {}
         self.is_json = opened is not None or self._is_json()
 
     def _is_json(self) -> bool:
@@ -140,6 +140,18 @@ class Document:
             else:
                 self._tokens[estimator] = estimator.table(self.data)
         return self._tokens[estimator]
+
+    def total_tokens(self, estimator: Estimator) -> int:
+        """Return the tokens of the whole as they are told: counted like every part of it, if it is not too long."""
+        if estimator not in self._totals:
+            exact = estimator.ceiling(self.data) if self.is_counted else 0
+            self._totals[estimator] = exact or rounded(self.tokens(estimator))
+        return self._totals[estimator]
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether tokens are counted and not estimated."""
+        return len(self.data) <= EXACT_BYTES
 
     def _sampled_tokens(self, estimator: Estimator) -> int:
         """Estimate large JSON by an eighth of it, in pieces from everywhere.

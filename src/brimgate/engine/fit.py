@@ -19,6 +19,8 @@ _FIRST_AIM: Final = 0.925
 _NEARLY: Final = 1.08
 _PROBE: Final = 6
 _MAX_TRIES: Final = 24
+_UNLIKELY: Final = 1.5
+"""What seems to be this many times over the budget is not tried."""
 _TOKENS_PER_BYTE: Final = 0.15
 """Used for JSON whose parts are too big to try a few first."""
 
@@ -37,12 +39,61 @@ class Fitted:
 
 
 def fit(
-    render: "Callable[[int], Rendered]", most: int, size: Size, budget: int, estimator: Estimator
+    render: "Callable[[int], Rendered]",
+    most: int,
+    size: Size,
+    budget: int,
+    estimator: Estimator,
+    asked: int = 0,
 ) -> Fitted | None:
-    """Return the most parts that fit, or nearly the most. None if not even one fits."""
+    """Return the most parts that fit, or nearly the most. None if not even one fits.
+
+    `asked` is the number that a caller asks for: so many if they fit, otherwise the most. So a larger number never
+    gives fewer.
+    """
+    line = _probe(render, most, size, budget, estimator)
+    if not asked:
+        return _nearly_most(render, most, size, budget, estimator, line)
+    asked = min(asked, most)
+    if line.tokens_for(size(asked)) <= _UNLIKELY * budget:
+        made = _fitted(render, asked, estimator)
+        if made.tokens <= budget:
+            return made
+    found = _nearly_most(render, most, size, budget, estimator, line)
+    return found and _most(render, found, most, budget, estimator)
+
+
+def _fitted(render: "Callable[[int], Rendered]", count: int, estimator: Estimator) -> Fitted:
+    rendered = render(count)
+    return Fitted(count, rendered, estimator.ceiling(rendered.text))
+
+
+def _most(
+    render: "Callable[[int], Rendered]", best: Fitted, most: int, budget: int, estimator: Estimator
+) -> Fitted:
+    """Return the most parts that fit, given nearly the most."""
+    step = 1
+    while best.count < most:
+        made = _fitted(render, min(best.count + step, most), estimator)
+        if made.tokens > budget:
+            if step == 1:
+                break
+            step = 1
+        else:
+            best, step = made, 2 * step
+    return best
+
+
+def _nearly_most(
+    render: "Callable[[int], Rendered]",
+    most: int,
+    size: Size,
+    budget: int,
+    estimator: Estimator,
+    line: "_Line",
+) -> Fitted | None:
     best: Fitted | None = None
     too_many = most + 1
-    line = _probe(render, most, size, budget, estimator)
     count = _count_at(size, most, line.bytes_for(budget * _FIRST_AIM))
     for _ in range(_MAX_TRIES):
         rendered = render(count)
@@ -88,6 +139,9 @@ class _Line:
 
     def bytes_for(self, tokens: float) -> float:
         return self.size + (tokens - self.tokens) / self.rate
+
+    def tokens_for(self, size: float) -> float:
+        return self.tokens + (size - self.size) * self.rate
 
     def through(self, size: float, tokens: int) -> "_Line":
         if size == self.size or not self.size:
@@ -150,7 +204,14 @@ def indexed(raw: bytes, at: int) -> bytes:
 
 
 def fit_units(
-    pick: Callable[[int], bytes], start: int, most: int, room: int, policy: Policy, *, is_list: bool = True
+    pick: Callable[[int], bytes],
+    start: int,
+    most: int,
+    room: int,
+    policy: Policy,
+    *,
+    is_list: bool = True,
+    asked: int = 0,
 ) -> Fitted | None:
     """Fit as many units as possible from `start` on. Return None if not even one fits."""
     picked: dict[int, bytes] = {}
@@ -165,7 +226,7 @@ def fit_units(
 
     picked[start] = pick(start)
     each = len(picked[start])
-    return fit(rendered, most, lambda count: each * count, room, policy.estimator)
+    return fit(rendered, most, lambda count: each * count, room, policy.estimator, asked)
 
 
 def clipped(text: str, around: int, note: str, room: int, policy: Policy) -> Fitted:

@@ -6,6 +6,7 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 PREFIX = "BRIMGATE_"
+AUTO_WORD = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,12 @@ class Option:
     flag: str = ""
     """The flag of the command line that sets it, besides `--set KEY=VALUE`."""
     metavar: str = ""
+    auto: bool = False
+    """Whether the word `auto` is a value: the number 0, which stands for what fits best."""
+
+    def spelled(self, value: Any) -> Any:
+        """Return a value as a file has it."""
+        return AUTO_WORD if self.auto and value == 0 else value
 
 
 def option(default: Any, doc: str, **more: Any) -> Any:

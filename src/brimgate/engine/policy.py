@@ -25,6 +25,11 @@ AnswerFormats = Callable[[bytes, Callable[[dict[str, Any]], None]], "AnswerForma
 Takes the arguments and a callback for problems (fields of a log line).
 """
 DEFAULT_TTL_SECONDS: Final = 600
+USUAL_PAGE: Final = 50
+"""Items of a page where the brief has `limit`: REST lists, and lists with a field map."""
+MAX_PAGE: Final = 200
+USUAL_TEXT: Final = 4_000
+NO_LIMIT: Final = 1_000_000_000
 _MAX_REMEMBERED: Final = 4_096
 _WILD: Final = re.compile(r"\*|\{([^{}/]*)\}")
 
@@ -53,17 +58,35 @@ class AnswerOptions:
     object_threshold: int = option(
         2_000, "token budget of a single object that has a field map (`fields`)", minimum=MIN_BUDGET
     )
-    chunk_threshold: int = option(2_000, "token budget of a text", minimum=MIN_BUDGET)
+    chunk_threshold: int = option(
+        0, "token budget of a text; `auto`: 2,000 over REST, 4,000 elsewhere", minimum=MIN_BUDGET, auto=True
+    )
+    text_slack: float = option(
+        0.25,
+        "share by which a text may exceed its budget and still pass whole: cutting it would save next to nothing",
+        minimum=0,
+        maximum=1,
+    )
     hard_output_token_cap: int = option(
         12_000, "hard limit in tokens: nothing that is sent exceeds it", minimum=MIN_BUDGET
     )
     default_page_size: int = option(
-        50, "items per page", minimum=1, aliases=("defaultPageSize", "page_size", "pageSize")
+        0,
+        "items per page; `auto`: as many as fit, at most `max_page_size` (50 over REST and with a field map)",
+        minimum=1,
+        aliases=("defaultPageSize", "page_size", "pageSize"),
+        auto=True,
     )
     max_page_size: int = option(
         200, "most items per page that a caller may ask for", minimum=1, aliases=("maxPageSize",)
     )
-    chunk_size: int = option(200, "lines per chunk of text", minimum=1, aliases=("chunkSize",))
+    chunk_size: int = option(
+        0,
+        "lines per chunk of text; `auto`: as many as fit (200 over REST)",
+        minimum=1,
+        aliases=("chunkSize",),
+        auto=True,
+    )
     enable_pagination: bool = option(
         True,
         "paginate lists and chunk long texts; without it only the hard cap applies",
@@ -111,11 +134,11 @@ class Policy(AnswerOptions):
             object.__setattr__(self, "strip_vectors", True)
         for name in THRESHOLDS:
             value: int = getattr(self, name)
-            if value < MIN_BUDGET:
+            if value < MIN_BUDGET and not (name == "chunk_threshold" and value == 0):
                 raise ValueError(f"{name} must be at least {MIN_BUDGET} tokens, not {value}")
             if value > self.hard_output_token_cap:
                 object.__setattr__(self, name, self.hard_output_token_cap)
-        if not 1 <= self.default_page_size <= self.max_page_size:
+        if not 0 <= self.default_page_size <= self.max_page_size:
             raise ValueError(
                 f"default_page_size must be from 1 to {self.max_page_size}, not {self.default_page_size}"
             )
@@ -130,13 +153,32 @@ class Policy(AnswerOptions):
         return self.is_compact or (self.pages_always and self.enable_pagination)
 
     @property
+    def page_size(self) -> int:
+        """The most items of a page, if nobody asks for a number."""
+        return self.default_page_size or min(USUAL_PAGE if self.fields else MAX_PAGE, self.max_page_size)
+
+    @property
+    def chunk_lines(self) -> int:
+        """The most lines of a chunk."""
+        return self.chunk_size or NO_LIMIT
+
+    @property
+    def text_budget(self) -> int:
+        return self.chunk_threshold or min(USUAL_TEXT, self.hard_output_token_cap)
+
+    @property
+    def passing_text(self) -> int:
+        """The tokens that a text may have and still pass whole."""
+        return min(int(self.text_budget * (1 + self.text_slack)), self.hard_output_token_cap)
+
+    @property
     def object_budget(self) -> int:
         return self.object_threshold if self.fields else self.output_token_threshold
 
     @lazy
     def least_threshold(self) -> int:
         """The budget that an answer is within whatever its shape."""
-        return min(self.chunk_threshold, self.output_token_threshold)
+        return min(self.text_budget, self.output_token_threshold)
 
     def for_bounded_answers(self) -> "Policy":
         return replace(self.with_budget(self.hard_output_token_cap), compact="never")
@@ -148,15 +190,19 @@ class Policy(AnswerOptions):
 
     def with_thresholds(self, change: Callable[[int], int], hard_cap: int) -> "Policy":
         """Return a copy with `change` applied to every threshold, under the given hard cap."""
-        thresholds: dict[str, Any] = {name: change(getattr(self, name)) for name in THRESHOLDS}
-        return replace(self, hard_output_token_cap=hard_cap, **thresholds)
+        thresholds = {name: getattr(self, name) for name in THRESHOLDS} | {
+            "chunk_threshold": self.text_budget
+        }
+        changed: dict[str, Any] = {name: change(value) for name, value in thresholds.items()}
+        return replace(self, hard_output_token_cap=hard_cap, **changed)
 
     def with_budget(self, budget: int) -> "Policy":
         """Return a copy with one budget for all shapes.
 
-        A budget above the cap is an explicit wish and raises the cap too.
+        It is an explicit wish: above the cap it raises the cap too, and no text may exceed it a little.
         """
-        return self.with_thresholds(lambda _: budget, max(self.hard_output_token_cap, budget))
+        exact = replace(self, text_slack=0.0)
+        return exact.with_thresholds(lambda _: budget, max(self.hard_output_token_cap, budget))
 
 
 @dataclass(frozen=True)

@@ -253,7 +253,7 @@ def _cut_list(draft: _Draft, node: Node, children: Children, pointer: str, room:
         shown.append(draft.document.raw(item))
         room -= item.end - item.start + 1
     if not shown:
-        count = max(1, min(len(children), draft.policy.default_page_size, room // 400))
+        count = max(1, min(len(children), draft.policy.page_size, room // 400))
         for at in range(count):
             step = pointer_step(children, at)
             shown.append(

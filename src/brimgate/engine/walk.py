@@ -9,7 +9,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 
 from brimgate.engine import jsontext
-from brimgate.engine.chunks import LongText, Plan, plan_chunks
+from brimgate.engine.chunks import Cutter, Piece
 from brimgate.engine.document import (
     MAX_DEPTH,
     MAX_POINTER_CHARS,
@@ -57,6 +57,8 @@ class Lines:
     total: int
     chunk_index: int
     total_chunks: int
+    is_exact: bool = True
+    """Whether the chunks were counted, and not estimated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +76,14 @@ class Walker:
     `budget` may be less, or more for several.
     """
     chunk_count: int = 1
+    asked: int = 0
+    """The number of items that the caller asks for."""
 
     def part(self, position: Position | None) -> Part:
         """Return the part that begins at `position` (None: the beginning)."""
         if not self.document.is_json:
-            return self._text(self.document, position.text if position else 0, self.base, None, "text")
+            index, offset = position or Position(0)
+            return self._text(self.document, offset, self.base, None, "text", index)
         if position is None:
             children = self.document.open(self.document.root)
             if not children:
@@ -97,7 +102,10 @@ class Walker:
     def _children(self, place: Place) -> Part:
         """Return as many children from `place` on as fit. If not even one does, go down into it."""
         children = self.document.open(place.parent) or Children([], [], None)
-        most = min(len(children) - place.index, self.limit if children.keys is None else len(children))
+        is_list = children.keys is None
+        most = len(children) - place.index
+        if is_list and not self.asked:
+            most = min(most, self.limit)
         window = self._window(children, place.index, most)
         found = fit(
             lambda count: self._render(children, place.index, count),
@@ -105,6 +113,7 @@ class Walker:
             lambda count: children.ends[place.index + count - 1] - children.starts[place.index],
             self.budget,
             self.policy.estimator,
+            self.asked if is_list else 0,
         )
         if found is None:
             return self._descend(place, children)
@@ -166,42 +175,48 @@ class Walker:
         above = self.document.locate(place.parent.start)
         return self._after(above, above.index + 1)
 
-    def _text(self, document: Document, offset: int, pointer: str, node: Node | None, kind: str) -> Part:
-        text = document.long_text
-        plan = self.chunks(document)
-        index = plan.index_at(offset)
-        last = min(index + self.chunk_count, len(plan.ends)) - 1
-        end, content, tokens = self._fitting(text, offset, plan.ends[last])
+    def _text(
+        self,
+        document: Document,
+        offset: int,
+        pointer: str,
+        node: Node | None,
+        kind: str,
+        index: int | None = None,
+    ) -> Part:
+        """Return the chunk at `offset`. `index` is its number, if the cursor has it."""
+        text, cutter = document.long_text, self.cutter(document)
+        if index is None:
+            index = cutter.count(0, offset)
+        piece, count = self._pieces(cutter, offset)
+        end = piece.end
         lines = Lines(
             text.line_of(offset) + 1,
             text.line_of(max(end - 1, 0)) + 1,
             text.line_count,
             index,
-            len(plan.ends),
+            cutter.total(index + count, end),
+            is_exact=cutter.is_exact,
         )
-        following = Position(node.start if node else 0, end) if end < len(text.data) else None
+        following = Position(node.start if node else index + count, end) if end < len(text.data) else None
+        content = text.between(offset, end)
         return Part(
             kind, pointer, offset, end - offset, len(text.data), content, "text",
-            tokens, following, lines,
+            piece.tokens, following, lines,
         )  # fmt: skip
 
-    def chunks(self, document: Document) -> Plan:
-        key = (self.chunk_budget or self.budget, self.policy.chunk_size, self.policy.estimator)
-        if key not in document.plans:
-            document.plans[key] = plan_chunks(document.long_text, *key)
-        return document.plans[key]
+    def cutter(self, document: Document) -> Cutter:
+        planned = self.chunk_budget or self.budget
+        return Cutter(document.long_text, planned, self.policy.chunk_lines, self.policy.estimator)
 
-    def _fitting(self, text: LongText, start: int, end: int) -> tuple[int, str, int]:
-        """Return the planned end, the text up to it and its tokens.
-
-        If the plan's estimate was too low, use an earlier end.
-        """
-        while True:
-            content = text.data[start:end].decode("utf-8", "surrogateescape")
-            tokens = self.policy.estimator.ceiling(content)
-            if tokens <= self.budget or end - start <= 1:
-                return end, content, tokens
-            shorter = text.cut(start, start + max(1, int((end - start) * self.budget / tokens * 0.97)))
-            if shorter >= end:
-                return end, content, tokens
-            end = shorter
+    def _pieces(self, cutter: Cutter, offset: int) -> tuple[Piece, int]:
+        """Return as many chunks as were asked for and fit together, and their number; at least one."""
+        first = cutter.piece(offset, min(self.budget, cutter.budget))
+        made, count = first, 1
+        while count < self.chunk_count and made.end < len(cutter.text.data):
+            end = cutter.piece(made.end).end
+            tokens = self.policy.estimator.ceiling(cutter.text.between(offset, end))
+            if tokens > self.budget:
+                break
+            made, count = Piece(end, tokens), count + 1
+        return made, count

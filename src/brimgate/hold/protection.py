@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from brimgate.engine.cursor import Binding, Cursor, KeyRing, check_key, peek
 from brimgate.engine.decision import asked_outcome
 from brimgate.engine.document import Document, Position
-from brimgate.engine.policy import Policy
+from brimgate.engine.policy import USUAL_PAGE, Policy
 from brimgate.engine.query import FOCUS, WHOLE, Query, View
 from brimgate.engine.replies.formatted import AnswerFormat
 from brimgate.engine.replies.reply import Reply
@@ -130,7 +130,7 @@ class Protection:
         live_list = self.live_list(cursor_text, binding, now)
         if live_list is not None:
             held, view, position = self.opened(cursor_text, binding, now)
-            limit = query.limit or view.limit or self.policy.default_page_size
+            limit = query.limit or view.limit or self.policy.page_size
             await live_list.reach(items_needed(held.document, view, position, query, limit))
 
     def section(self, cursor_text: str, binding: Binding, path: str, now: float) -> bytes:
@@ -293,9 +293,8 @@ class HeldAnswer:
         """Keep the form and page size that an answer began with in its cursors."""
         policy = self._protection.policy
         form = view.form or ("" if policy.format == _USUAL.format else policy.format)
-        limit = view.limit or (
-            0 if policy.default_page_size == _USUAL.default_page_size else policy.default_page_size
-        )
+        # 50 is what REST takes for `auto`.
+        limit = view.limit or (0 if policy.default_page_size == USUAL_PAGE else policy.default_page_size)
         return replace(view, form=form, limit=limit)
 
 

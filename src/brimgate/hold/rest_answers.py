@@ -145,10 +145,10 @@ class RestCall:
         query, limit = self.query, self.query.limit
         if not self.cursor:
             wants_all = not self.rule.policy.enable_pagination or (ALL in query.fields and not limit)
-            return EVERYTHING if wants_all else (limit or self.rule.policy.default_page_size) + 1
+            return EVERYTHING if wants_all else (limit or rest_policy(self.rule.policy).page_size) + 1
         _, held, view, position = self.opened()
         if query.path is None and view.scope == "focus":
-            return position.node + (limit or view.limit or self.rule.policy.default_page_size) + 1
+            return position.node + (limit or view.limit or rest_policy(self.rule.policy).page_size) + 1
         pointer, path = held.document.focus.pointer + "/", query.path or ""
         index = path.removeprefix(pointer).partition("/")[0] if path.startswith(pointer) else ""
         return int(index) + 1 if index.isdecimal() and len(index) < 10 else EVERYTHING

@@ -224,7 +224,7 @@ class Reducer:
             return failed(BadRequest("the answer is held no more: run the tool again"))
         # An unprotected caller gets all of it; others one item more than a page, because the cursor leads
         # there.
-        page = call.rule.policy.default_page_size + 1
+        page = call.rule.policy.page_size + 1
         return [
             Wait(
                 partial(_fetched, call, partial(live_list.reach, page if call.protected else EVERYTHING)),

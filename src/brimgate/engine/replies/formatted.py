@@ -9,7 +9,7 @@ from brimgate.engine.fit import fit
 from brimgate.engine.policy import Policy
 from brimgate.engine.query import FOCUS, WHOLE, View
 from brimgate.engine.replies.frame import BEGINNING, Frame, allowance_of
-from brimgate.engine.replies.reply import Notice, Reply
+from brimgate.engine.replies.reply import Reply
 
 VIEW: Final = "view"
 """Stands for the form in a record. It is not a form, because it cannot be read back."""
@@ -73,7 +73,7 @@ def formatted_beginning(frame: Frame, answer_format: AnswerFormat, budget: int) 
     """Format the first page of a list. Return None if not even one item fits that way."""
     highlights = frame.highlights(budget)
     room = budget - allowance_of(frame.policy, section=True) - frame.cost(highlights)
-    made = format_page(frame.document, answer_format, 0, frame.policy.default_page_size, room, frame.policy)
+    made = format_page(frame.document, answer_format, 0, frame.policy.page_size, room, frame.policy)
     return made and _formatted_reply(frame, made, _FORMATTED, 0, budget, highlights)
 
 
@@ -82,6 +82,7 @@ def read_formatted(
 ) -> Reply:
     budget, limit = frame.budget(FOCUS), frame.limit(view)
     if pages:
+        limit = frame.numbered_page(view)
         start, limit = (pages[0] - 1) * limit, limit * (pages[1] - pages[0] + 1)
         budget = min(frame.policy.hard_output_token_cap, budget * (pages[1] - pages[0] + 1))
     room = budget - allowance_of(frame.policy, section=True)
@@ -114,7 +115,7 @@ def _formatted_reply(
     }
     shown = f"view, items {start + 1:,}-{start + made.count:,} of {made.total:,}" if made.total else "view"
     tokens = frame.policy.estimator.ceiling(made.text)
-    notice = Notice(shown, tokens, frame.total_tokens, section=details)
+    notice = frame.notice(shown, tokens, section=details)
     following = start + made.count
     if following < made.total:
         notice.more = record["nextCursor"] = frame.issue(view, Position(following))

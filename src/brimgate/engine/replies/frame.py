@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, assert_never
 
+from brimgate.engine.chunks import rounded
 from brimgate.engine.document import Document, Position, one_line
 from brimgate.engine.fields import chosen_part, select_fields
 from brimgate.engine.fit import Selection
 from brimgate.engine.highlights import find_highlights
-from brimgate.engine.policy import Policy
+from brimgate.engine.policy import USUAL_PAGE, Policy
 from brimgate.engine.query import FOCUS, WHOLE, View
 from brimgate.engine.replies.reply import Issue, Notice, Reply, allowance, budget_fields
 from brimgate.engine.search import select_lines, select_matches
@@ -56,11 +57,16 @@ class Frame:
 
         For a live list, the items still to come are assumed to be like those that are here.
         """
-        tokens = self.document.tokens(self.policy.estimator)
+        tokens = self.document.total_tokens(self.policy.estimator)
         if not self.document.is_beginning:
             return tokens
         children = self.document.open(self.document.focus.node)
-        return tokens * self.document.expected // max(len(children or ()), 1)
+        return rounded(tokens * self.document.expected // max(len(children or ()), 1))
+
+    def notice(self, shown: str, tokens: int, more: str = "", section: str = "") -> Notice:
+        """Begin a notice on `tokens` of the whole."""
+        is_estimate = self.document.is_beginning or not self.document.is_counted
+        return Notice(shown, tokens, self.total_tokens, more, section, is_estimate=is_estimate)
 
     def total(self) -> dict[str, Any]:
         if self.document.is_beginning:
@@ -74,16 +80,20 @@ class Frame:
         # A caller that asks for one object by its path has already seen it in short.
         is_asked_for = view.scope in ("path", "walk", "chosen")
         of_object = policy.output_token_threshold if is_asked_for else policy.object_budget
-        return {b"[": policy.output_token_threshold, b'"': policy.chunk_threshold}.get(head, of_object)
+        return {b"[": policy.output_token_threshold, b'"': policy.text_budget}.get(head, of_object)
 
     def limit(self, view: View) -> int:
-        return view.limit or self.policy.default_page_size
+        return view.limit or self.policy.page_size
+
+    def numbered_page(self, view: View) -> int:
+        """Return the items of a page that is asked for by its number."""
+        return view.limit or self.policy.default_page_size or USUAL_PAGE
 
     def walker(self, view: View, budget: int, spent: int = 0) -> Walker:
         inner, base = self.scope(view)
         planned = budget - allowance_of(self.policy) - self.cost("x" * 60)
         room = min(budget - spent, planned) if spent else planned
-        return Walker(inner, self.policy, room, self.limit(view), self.base + base, planned)
+        return Walker(inner, self.policy, room, self.limit(view), self.base + base, planned, asked=view.limit)
 
     def cost(self, text: str) -> int:
         return self.policy.estimator.ceiling(text) + 2 if text else 0
@@ -117,7 +127,7 @@ class Frame:
         if envelope or envelope_text:
             record["envelope"] = True
         shown = _describe(part, record)
-        notice = Notice(shown, part.tokens, self.total_tokens)
+        notice = self.notice(shown, part.tokens)
         if part.following is not None:
             notice.more = record["nextCursor"] = self.issue(view, part.following)
         return self.finish(notice, part.content, record, budget, highlights, envelope_text)
@@ -137,6 +147,7 @@ class Frame:
         budget = budget or (self.policy.output_token_threshold if is_object else self.budget(view))
         limit = self.limit(view)
         if pages:
+            limit = self.numbered_page(view)
             start, limit = (pages[0] - 1) * limit, limit * (pages[1] - pages[0] + 1)
             budget = min(self.policy.hard_output_token_cap, budget * (pages[1] - pages[0] + 1))
         spent = self.cost(highlights) + self.cost(envelope)
@@ -153,7 +164,7 @@ class Frame:
             "total": self.total() | made.total,
             "shown": {"from": start} | made.shown,
         }
-        notice = Notice(made.label, made.tokens, self.total_tokens)
+        notice = self.notice(made.label, made.tokens)
         if made.following is not None:
             notice.more = record["nextCursor"] = self.issue(view, Position(made.following))
         if made.missing:
@@ -190,7 +201,6 @@ class Frame:
             where = _join(_where(pointer, size), remark[:size])
             around = _join(notice.line(), highlights, where, envelope)
             tokens = notice.tokens + self.policy.estimator.ceiling(around) + 1
-        notice.tokens = tokens
         record |= budget_fields(tokens, budget)
         # In characters of the payload: what precedes the content is for reading and not part of the document.
         record["contentFrom"] = sum(len(part) + 1 for part in (highlights, where, envelope) if part)
@@ -222,7 +232,10 @@ def _describe(part: Part, record: dict[str, Any]) -> str:
     record["total"] |= {"textBytes": part.total, "lines": lines.total}
     record["shown"] |= {"bytes": part.count, "startLine": lines.first, "endLine": lines.last}
     record |= {"chunkIndex": lines.chunk_index, "totalChunks": lines.total_chunks}
-    chunk = f"chunk {lines.chunk_index + 1:,} of {lines.total_chunks:,}"
+    about = "" if lines.is_exact else "about "
+    if about:
+        record["totalChunksIsEstimate"] = True
+    chunk = f"chunk {lines.chunk_index + 1:,} of {about}{lines.total_chunks:,}"
     if lines.total < lines.total_chunks:
         return f"bytes {first:,}-{last:,} of {part.total:,} · {chunk}"
     return f"lines {lines.first:,}-{lines.last:,} of {lines.total:,} · {chunk}"

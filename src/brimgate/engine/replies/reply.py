@@ -30,6 +30,8 @@ class Reply:
     """What was decided about the answer; a reply to a query only reads it."""
     item_count: int = 0
     """The items of the list that the answer is about."""
+    original_tokens: int = 0
+    """The tokens of the answer by the estimate that every path tells, whether or not it is reduced."""
     original_bytes: int = 0
     """The size of the answer, or of as much of it as has come."""
 
@@ -50,8 +52,7 @@ class Reply:
         shown: int = self.record.get("shown", {}).get("items", 0)
         if self.record["kind"] == "complete":
             shown = self.item_count
-        tokens: int = self.record["total"]["tokens"]
-        return AnswerSizes(tokens, self.record["estimatedTokens"], self.item_count, shown)
+        return AnswerSizes(self.original_tokens, self.record["estimatedTokens"], self.item_count, shown)
 
     @property
     def has_cursor(self) -> bool:
@@ -69,16 +70,23 @@ class Notice:
 
     shown: str
     tokens: int
+    """The tokens of the content below, without the text around it."""
     total_tokens: int
     more: str = ""
     """The cursor to what follows."""
     section: str = ""
     """The cursor for reading a section by its path."""
     tool: str = "brimgate_read"
+    is_estimate: bool = False
+    """Whether the total is estimated."""
 
     def line(self) -> str:
-        parts = [f"{MARK} {self.shown}", f"{self.tokens:,} of {self.total_tokens:,} tokens"]
-        return " · ".join([*parts, self._onward()])
+        return " · ".join([f"{MARK} {self.shown}", self._size(), self._onward()])
+
+    def _size(self) -> str:
+        """Tell how much of the answer this is. Another form of it can cost more than the original."""
+        total = f"{'about ' if self.is_estimate else ''}{self.total_tokens:,} tokens"
+        return total if self.tokens > self.total_tokens else f"{self.tokens:,} of {total}"
 
     def _onward(self) -> str:
         """Say how to see more. One cursor is enough: with a path, any cursor of the answer leads to any section."""
@@ -111,6 +119,7 @@ def allowance(policy: Policy, *, section: bool = False) -> int:
         more=cursor,
         section=cursor if section else "",
         tool=policy.read_tool,
+        is_estimate=True,
     )
     return policy.estimator.ceiling(notice.line()) + 4
 

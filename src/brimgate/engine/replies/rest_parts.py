@@ -41,17 +41,17 @@ _SECTION_CHARS: Final = 80
 _LEAST_SUMMARY_ROOM: Final = 40
 
 
-def chunk(frame: RestFrame, view: View, offset: int) -> Shaped:
-    """Return the chunk from byte `offset` on for a view of scope `text`.
+def chunk(frame: RestFrame, view: View, position: Position = START) -> Shaped:
+    """Return the chunk at a position (its number, and its first byte) for a view of scope `text`.
 
     It always fits: it can be a single character.
     """
     whole = frame.document.as_text if frame.document.is_json else frame.document
     document, first_line = _range(whole, view.lines)
-    if offset >= max(len(document.data), 1):
+    if position.text >= max(len(document.data), 1):
         raise CursorError
     policy = frame.policy
-    budget = policy.chunk_threshold
+    budget = policy.text_budget
     if view.lines or view.fields or not policy.enable_pagination:
         budget = policy.hard_output_token_cap
     if view.lines or view.fields:
@@ -60,7 +60,7 @@ def chunk(frame: RestFrame, view: View, offset: int) -> Shaped:
     room = planned
     shaped: Shaped | None = None
     for _ in range(_CHUNK_TRIES):
-        found = Walker(document, policy, room, 1, "", planned).part(Position(0, offset))
+        found = Walker(document, policy, room, 1, "", planned).part(position)
         shaped = _written_chunk(frame, view, found, whole, first_line, budget)
         if shaped.tokens <= budget or room <= 1:
             break
@@ -107,6 +107,8 @@ def _written_chunk(
         "endLine": lines.last + first_line,
         "totalLines": whole.long_text.line_count,
     }
+    if not lines.is_exact:
+        metadata["totalChunksIsEstimate"] = True
     told_first = encoded_members(metadata)
     body, tokens = counted(
         lambda told: written([*members, ("metadata", written(told_first + told))]),

@@ -8,7 +8,7 @@ from brimgate.engine.decision import Chunk, Format, Page, Pass, Plan, Preview, R
 from brimgate.engine.document import Document, Focus, Position
 from brimgate.engine.fields import ALL, are_around
 from brimgate.engine.pointer import pointer_steps
-from brimgate.engine.policy import Policy
+from brimgate.engine.policy import USUAL_PAGE, Policy
 from brimgate.engine.query import Query, View, ViewScope
 from brimgate.engine.replies.rest_frame import (
     OWN_MEMBERS,
@@ -25,6 +25,8 @@ from brimgate.engine.replies.rest_parts import chunk, part, summarise
 from brimgate.errors import BadRequest
 
 _NO_LIMIT: Final = 1_000_000_000
+_CHUNK_LINES: Final = 200
+_TEXT_BUDGET: Final = 2_000
 _MOST_SPACE: Final = 4
 """Indented JSON has at most this many times the tokens of minified JSON."""
 
@@ -42,6 +44,10 @@ def rest_policy(policy: Policy, *, is_error: bool = False) -> Policy:
         has_notices=False,
         pages_always=True,
         chunks_members=False,
+        default_page_size=policy.default_page_size or min(USUAL_PAGE, policy.max_page_size),
+        chunk_size=policy.chunk_size or _CHUNK_LINES,
+        chunk_threshold=policy.chunk_threshold or min(_TEXT_BUDGET, policy.hard_output_token_cap),
+        text_slack=0.0,
     )
     if is_error:
         policy = replace(
@@ -72,7 +78,7 @@ def read_on(frame: RestFrame, view: View, position: Position, query: Query) -> S
 
 def last_resort(frame: RestFrame) -> Shaped:
     """Return the answer as plain text in chunks. This makes no assumption about the content, so none can fail."""
-    return chunk(frame, View("text", form="json"), 0)
+    return chunk(frame, View("text", form="json"))
 
 
 def budget_of(frame: RestFrame, query: Query) -> int:
@@ -89,8 +95,8 @@ def _read(frame: RestFrame, view: View, position: Position, query: Query) -> Sha
     match scope:
         case "text":
             if query.fields or query.lines:
-                return _text(frame, query) or chunk(frame, View("text", fields=(ALL,), form="json"), 0)
-            return chunk(frame, view, position.text)
+                return _text(frame, query) or chunk(frame, View("text", fields=(ALL,), form="json"))
+            return chunk(frame, view, position)
         case "whole":
             return _begin(frame, RestTarget(frame.document), query)
         case "walk" | "focus" | "path" | "chosen" if query.lines:
@@ -247,9 +253,7 @@ def _value(frame: RestFrame, target: RestTarget, query: Query) -> Shaped | None:
         raise RefusedQuery("invalid_fields", "the path leads to a value without fields")
     policy = frame.policy
     budget = (
-        policy.hard_output_token_cap
-        if query.fields or not policy.enable_pagination
-        else policy.chunk_threshold
+        policy.hard_output_token_cap if query.fields or not policy.enable_pagination else policy.text_budget
     )
     if policy.estimator.bound(len(target.document.data)) <= budget or _fits(target, budget, policy):
         return None
@@ -259,7 +263,7 @@ def _value(frame: RestFrame, target: RestTarget, query: Query) -> Shaped | None:
 def _text(frame: RestFrame, query: Query) -> Shaped | None:
     policy = frame.policy
     if query.lines:
-        return chunk(frame, View("text", lines=query.lines, form="json"), 0)
+        return chunk(frame, View("text", lines=query.lines, form="json"))
     if query.fields and ALL not in query.fields:
         names = frame.names
         choose_lines = f"choose {names.start_line} and {names.end_line}"
@@ -272,7 +276,7 @@ def _text(frame: RestFrame, query: Query) -> Shaped | None:
         fits = isinstance(decision.decide(frame.document, policy), Pass)
     if fits:
         return None
-    shaped = chunk(frame, View("text", fields=(ALL,) if query.fields else (), form="json"), 0)
+    shaped = chunk(frame, View("text", fields=(ALL,) if query.fields else (), form="json"))
     return replace(shaped, outcome="chunk")
 
 

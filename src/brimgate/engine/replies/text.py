@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, assert_never
 
 from brimgate.engine import decision, jsontext
+from brimgate.engine.chunks import Cutter
 from brimgate.engine.decision import AnswerFormat
 from brimgate.engine.document import Document, Focus, Position
 from brimgate.engine.fields import ALL, are_around
@@ -15,7 +16,7 @@ from brimgate.engine.preview import mapped_preview, preview
 from brimgate.engine.query import FOCUS, WHOLE, Query, View
 from brimgate.engine.replies.formatted import formatted_beginning, formatted_whole, read_formatted
 from brimgate.engine.replies.frame import BEGINNING, Frame, allowance_of
-from brimgate.engine.replies.reply import Issue, Notice, Reply
+from brimgate.engine.replies.reply import Issue, Reply
 from brimgate.engine.walk import Part
 from brimgate.errors import BadRequest
 
@@ -37,7 +38,7 @@ def _begin(frame: Frame, plan: decision.Reduction, answer_format: AnswerFormat |
                 "path": frame.base,
                 "total": frame.total(),
             }
-            notice = Notice(f"complete, as {rendered.form}", tokens, frame.total_tokens)
+            notice = frame.notice(f"complete, as {rendered.form}", tokens)
             return frame.finish(notice, rendered.text, record, budget)
         case decision.Format():
             return formatted_whole(frame, plan)
@@ -87,7 +88,7 @@ def _fit_page(frame: Frame, focus: Focus, children: Children, room: int) -> Fitt
         raw = before + b"[" + data[starts[0] : ends[count - 1]] + b"]" + after
         return render(jsontext.canonical(raw), frame.policy.format, frame.policy.estimator)
 
-    most = min(len(children), frame.policy.default_page_size)
+    most = min(len(children), frame.policy.page_size)
     return fit(rendered, most, lambda count: ends[count - 1] - starts[0], room, frame.policy.estimator)
 
 
@@ -117,7 +118,7 @@ def _preview(frame: Frame, focus: Focus, budget: int) -> Reply:
             "sections": [*dict(frame.policy.sections), *made.sections],
         },
     }
-    notice = Notice(f"summary of {count:,} {what}", made.tokens, frame.total_tokens, cursor, cursor)
+    notice = frame.notice(f"summary of {count:,} {what}", made.tokens, cursor, cursor)
     return frame.finish(notice, made.rendered.text, record, budget, remark=named)
 
 
@@ -208,7 +209,7 @@ def _whole(frame: Frame, budget: int) -> Reply | None:
     if tokens > budget - allowance_of(frame.policy):
         return None
     record = {"kind": "section", "path": frame.base, "format": form, "total": frame.total()}
-    return frame.finish(Notice("section, whole", tokens, frame.total_tokens), content, record, budget)
+    return frame.finish(frame.notice("section, whole", tokens), content, record, budget)
 
 
 def _pages_reply(frame: Frame, view: View, pages: tuple[int, int], budget: int) -> Reply:
@@ -216,7 +217,7 @@ def _pages_reply(frame: Frame, view: View, pages: tuple[int, int], budget: int) 
     first, last = pages
     inner, _ = frame.scope(view)
     wide = min(frame.policy.hard_output_token_cap, budget * (last - first + 1))
-    size = frame.limit(view)
+    size = frame.numbered_page(view)
     children = inner.open(inner.root) if inner.is_json else None
     if children is not None:
         start = (first - 1) * size
@@ -225,15 +226,22 @@ def _pages_reply(frame: Frame, view: View, pages: tuple[int, int], budget: int) 
         at = Position(children.starts[start])
         limit = (last - first + 1) * size
     else:
-        ends = frame.walker(view, budget).chunks(inner).ends
-        if first > len(ends):
-            raise BadRequest(f"there are {len(ends)} chunks")
-        at, limit = Position(0, 0 if first == 1 else ends[first - 2]), size
+        at, limit = _chunk_position(frame.walker(view, budget).cutter(inner), first - 1), size
     planned = frame.walker(view, budget).chunk_budget
     walker = replace(
-        frame.walker(view, wide), limit=limit, chunk_budget=planned, chunk_count=last - first + 1
+        frame.walker(view, wide), limit=limit, asked=limit, chunk_budget=planned, chunk_count=last - first + 1
     )
     return frame.part_reply(walker.part(at if at != BEGINNING else None), view, wide)
+
+
+def _chunk_position(cutter: Cutter, index: int) -> Position:
+    """Return where chunk number `index` begins."""
+    at = 0
+    for number in range(index):
+        at = cutter.piece(at).end
+        if at >= len(cutter.text.data):
+            raise BadRequest(f"there are {number + 1} chunks")
+    return Position(index, at)
 
 
 def _inside(base: str, sub: View, inner: Document) -> View:
@@ -268,5 +276,10 @@ class Gate:
         return self._counted(read(self._frame, view, position, query, self.answer_format))
 
     def _counted(self, reply: Reply) -> Reply:
-        count = decision.item_count(self.document, self.policy)
-        return replace(reply, item_count=count, original_bytes=len(self.document.data))
+        document = self.document
+        return replace(
+            reply,
+            item_count=decision.item_count(document, self.policy),
+            original_tokens=document.tokens(self.policy.estimator),
+            original_bytes=len(document.data),
+        )
