@@ -181,7 +181,7 @@ WRONG_FILES = [
         "f.yaml:2: context_protection.default_page_sise: unknown key",
     ),
     (
-        "context_protection:\n  max_page_size: 3\n",
+        "context_protection:\n  default_page_size: 50\n  max_page_size: 3\n",
         "f.yaml:2: context_protection.default_page_size: 50 is more",
     ),
     ("context_protection: {default_page_size: 3", "f.yaml:2: not YAML"),

@@ -96,7 +96,6 @@ def test_a_limit_over_200_is_refused_in_the_words_of_the_brief(limit: object) ->
         ({"fields": " , "}, 'fields must name at least one field, such as "id,guest.name"'),
         ({"path": 7}, "path must be a text"),
         ({"search": "/(/"}, "search is not a valid pattern: missing )"),
-        ({"lines": "1-2", "search": "x"}, "lines cannot be combined with fields, search or pages"),
         ({"search": "x" * 501}, "search is longer than 500 characters"),
     ],
 )

@@ -186,6 +186,8 @@ class Selection:
     is_clipped: bool = False
     """Not even one unit fits, and only a part of it is shown."""
     sections: list[str] = field(default_factory=lambda: [])
+    pointer: str = ""
+    """Where what is shown lies below what was looked at."""
 
 
 def list_items(document: Document) -> list[bytes]:

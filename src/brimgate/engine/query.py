@@ -12,6 +12,9 @@ from brimgate.errors import BadRequest
 
 MAX_FIELDS: Final = 100
 MAX_PATTERN_CHARS: Final = 500
+_COLUMN: Final = re.compile(r"\s*(\d{1,9})\s*@\s*(\d{1,9})\s*\Z")
+COUNT: Final = "count"
+"""The form of a reply to a search that tells only how many matches there are."""
 _RANGE: Final = re.compile(r"\s*(\d{1,9})\s*(?:(?:-|–|\.\.|:|,)\s*(\d{1,9})\s*)?\Z")
 MAX_PAGES: Final = 20
 ViewScope = Literal["whole", "focus", "path", "walk", "chosen", "text"]
@@ -36,6 +39,8 @@ class View:
     """Written by a pack's formatter, starting at the item that the position counts."""
     form: str = ""
     limit: int = 0
+    column: int = 0
+    """Where in its first line a range of lines begins, in characters from 1."""
 
     @property
     def is_selection(self) -> bool:
@@ -69,6 +74,7 @@ class Query:
     search: str = ""
     pages: tuple[int, int] | None = None
     form: str = ""
+    column: int = 0
 
 
 def parse_query(
@@ -82,19 +88,23 @@ def parse_query(
     form: object = None,
     max_limit: int = 200,
 ) -> Query:
+    column = _COLUMN.match(lines) if isinstance(lines, str) else None
     query = Query(
+        column=int(column[2]) if column else 0,
         limit=_limit(limit, max_limit),
         fields=_fields(fields),
         path=None if path is None else _text("path", path, 4_000),
-        lines=_range("lines", lines),
+        lines=_range("lines", column[1] if column else lines),
         search=_text("search", search, MAX_PATTERN_CHARS) if search else "",
         pages=_range("pages", pages),
         form=_form(form),
     )
     if query.pages and query.pages[1] - query.pages[0] >= MAX_PAGES:
         raise BadRequest(f"pages spans more than {MAX_PAGES}: ask for fewer at once")
-    if query.lines and (query.fields or query.search or query.pages):
-        raise BadRequest("lines cannot be combined with fields, search or pages")
+    if query.lines and query.pages:
+        raise BadRequest("lines cannot be combined with pages: a range of lines is read on by its own cursor")
+    if query.form == COUNT and not query.search:
+        raise BadRequest("format=count needs a search to count the matches of")
     return query
 
 
@@ -151,8 +161,10 @@ def _range(name: str, value: object) -> tuple[int, int] | None:
 def _form(value: object) -> str:
     if value is None or value == "":
         return ""
+    if value == COUNT:
+        return COUNT
     if not isinstance(value, str) or (value != AUTO and value not in FORMS):
-        raise BadRequest(f"format must be one of {AUTO}, {', '.join(FORMS)}")
+        raise BadRequest(f"format must be one of {AUTO}, {', '.join(FORMS)}, {COUNT}")
     if missing := missing_package(value):
         raise BadRequest(missing)
     return value

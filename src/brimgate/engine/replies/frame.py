@@ -152,13 +152,13 @@ class Frame:
             budget = min(self.policy.hard_output_token_cap, budget * (pages[1] - pages[0] + 1))
         spent = self.cost(highlights) + self.cost(envelope)
         room = budget - allowance_of(self.policy, section=view.condensed) - spent
-        made = _select(inner, view, start, limit, room, self.policy)
+        made = _select(inner, view, start, limit, room, self.policy, self.base + base)
         if made.is_clipped and is_object and view.fields:
             chosen = View("chosen", base, view.fields, form=view.form, limit=view.limit)
             return self.part_reply(self.walker(chosen, budget).part(None), chosen, budget)
         record: dict[str, Any] = {
             "kind": made.kind,
-            "path": self.base + base,
+            "path": self.base + base + made.pointer,
             "format": made.form,
             "derived": True,
             "total": self.total() | made.total,
@@ -212,11 +212,14 @@ def allowance_of(policy: Policy, *, section: bool = False) -> int:
     return allowance(policy, section=section)
 
 
-def _select(document: Document, view: View, start: int, limit: int, room: int, policy: Policy) -> Selection:
-    if view.lines:
-        return select_lines(document, view.lines, start, room, policy)
-    chosen = select_matches if view.search else select_fields
-    return chosen(document, view, start, limit, room, policy)
+def _select(
+    document: Document, view: View, start: int, limit: int, room: int, policy: Policy, base: str
+) -> Selection:
+    if view.search:
+        return select_matches(document, view, start, view.limit, room, policy, base)
+    if view.lines and not view.fields:
+        return select_lines(document, view, start, room, policy)
+    return select_fields(document, view, start, limit, room, policy)
 
 
 def _describe(part: Part, record: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from brimgate.engine.forms import render
 from brimgate.engine.jsontext import Children
 from brimgate.engine.policy import Policy
 from brimgate.engine.preview import mapped_preview, preview
-from brimgate.engine.query import FOCUS, WHOLE, Query, View
+from brimgate.engine.query import COUNT, FOCUS, WHOLE, Query, View
 from brimgate.engine.replies.formatted import formatted_beginning, formatted_whole, read_formatted
 from brimgate.engine.replies.frame import BEGINNING, Frame, allowance_of
 from brimgate.engine.replies.reply import Issue, Reply
@@ -144,7 +144,8 @@ def read(
 ) -> Reply:
     """Continue from a cursor, or look at the held answer in another way."""
     view, position = _refine(frame, view, position, query)
-    frame = replace(frame, policy=replace(frame.policy, format=view.form or frame.policy.format))
+    if view.form not in ("", COUNT):
+        frame = replace(frame, policy=replace(frame.policy, format=view.form))
     if view.formatted:
         return read_formatted(frame, answer_format, view, position.node, query.pages)
     if view.is_selection:
@@ -165,13 +166,13 @@ def _refine(frame: Frame, view: View, position: Position, query: Query) -> tuple
     fields = () if ALL in query.fields else frame.policy.spelled_out(query.fields)
     if query.fields or query.search or query.lines:
         # Lines are those of the original text, not of a list inside it.
-        is_around = not query.search and are_around(frame.document, fields)
-        plain = WHOLE if is_around or (query.lines and _is_about_json(frame)) else FOCUS
-        base = View("path", view.path) if view.scope in ("path", "walk") else plain
-        view, position = (
-            replace(base, fields=fields, search=query.search, lines=query.lines),
-            BEGINNING,
+        is_around = are_around(frame.document, fields)
+        is_whole = query.search or is_around or (query.lines and _is_about_json(frame))
+        base = View("path", view.path) if view.scope in ("path", "walk") else WHOLE if is_whole else FOCUS
+        chosen = replace(
+            base, fields=fields, search=query.search, lines=query.lines, column=query.column, form=view.form
         )
+        view, position = chosen, BEGINNING
     if query.form:
         # A requested form excludes the pack's formatter.
         view = replace(view, form=query.form, condensed=view.condensed or view.formatted, formatted=False)
