@@ -1,12 +1,17 @@
 """Looking at a held answer in one's own way: fields, path, lines, search."""
 
 import json
+import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from brimgate.engine.replies.reply import Reply
 from brimgate.errors import BadRequest
 from brimgate.testing import bookings
 from tests.engine.holding import Held, policy, rebuilt
+from tests.engine.test_search import values
 
 BOOKINGS = json.dumps(bookings(500)).encode()
 LOG = "".join(
@@ -141,3 +146,75 @@ def test_fields_of_an_object_are_its_own_though_a_list_is_most_of_it() -> None:
     ticket = {"id": 1, "title": "T", "comments": [{"by": "ann", "text": text} for text in texts]}
     reply = Held(json.dumps(ticket).encode(), policy()).ask(fields="title", form="json")
     assert json.loads(reply.content) == {"title": "T"}
+
+
+# Fields of any shape
+
+
+def rows_of(reply: Reply) -> list[dict[str, object]]:
+    return json.loads(reply.content)
+
+
+def test_fields_of_a_map_are_chosen_inside_each_of_its_values() -> None:
+    services = {f"s{n}": {"port": 8_000 + n, "on": n % 5 != 0, "note": "words " * 20} for n in range(400)}
+    held = Held(json.dumps({"services": services}).encode())
+    replies = held.follow(held.ask(fields="port,on", form="json"))
+    rows = [row for reply in replies for row in rows_of(reply)]
+    assert rows == [{"#": name, "port": one["port"], "on": one["on"]} for name, one in services.items()]
+    assert '"port":8007' in held.ask(path="/services/s7", form="json").content, "# is a step of a path"
+
+
+@pytest.mark.parametrize("fields", ["total,city", "2,1"])
+def test_columns_of_a_list_of_lists_are_chosen_by_name_or_number(fields: str) -> None:
+    rows: list[list[object]] = [["order", "city", "total"], *([n, f"city {n}", n * 1.5] for n in range(900))]
+    reply = Held(json.dumps({"range": "A1:C901", "values": rows}).encode()).ask(fields=fields, form="json")
+    total, city = fields.split(",")
+    assert rows_of(reply)[8] == {total: 10.5, city: "city 7"}
+
+
+def test_columns_are_named_by_a_member_beside_the_rows() -> None:
+    answer = {"columns": ["id", "customer"], "rows": [[n, f"customer {n}"] for n in range(2_000)]}
+    reply = Held(json.dumps(answer).encode()).ask(fields="customer", form="json")
+    assert rows_of(reply)[7] == {"customer": "customer 7"}
+
+
+def test_fields_of_csv_and_json_lines() -> None:
+    table = "id,city,total\n" + "".join(f"{n},city {n},{n * 1.5}\n" for n in range(2_000))
+    assert rows_of(Held(table.encode()).ask(fields="city", form="json"))[7] == {"city": "city 7"}
+    lines = "".join(json.dumps({"id": n, "city": f"city {n}"}) + "\n" for n in range(2_000))
+    assert rows_of(Held(lines.encode()).ask(fields="city", form="json"))[7] == {"city": "city 7"}
+    some = Held(table.encode()).ask(fields="city", lines="10-12", form="json")
+    assert rows_of(some) == [{"city": f"city {n}"} for n in (8, 9, 10)]
+
+
+def test_fields_of_other_texts_are_refused_with_the_reason() -> None:
+    with pytest.raises(BadRequest, match="JSON, CSV and JSON lines only; this is log: use lines or search"):
+        Held(LOG).ask(fields="id")
+
+
+def test_a_section_of_a_list_keeps_id_and_number_and_goes_on_from_the_cursor() -> None:
+    rows = [
+        {"id": 100 + n, "name": f"guest {n}", "email": f"{n}@x.org", "note": "n" * 200} for n in range(300)
+    ]
+    chosen = policy(fields=("id", "name"), sections=(("contact", ("email",)),))
+    held = Held(json.dumps(rows).encode(), chosen)
+    first = held.opening()
+    reply = held.read(first.record["nextCursor"], fields="contact", form="json", limit=2)
+    at = first.record["shown"]["items"]
+    assert rows_of(reply)[0] == {"id": 100 + at, "email": f"{at}@x.org"}
+    shown = held.read(first.record["nextCursor"], fields="contact", limit=2).content
+    assert f"{at}" in shown and "#" in shown
+
+
+@settings(max_examples=60)
+@given(values, st.lists(st.sampled_from(["a", "b", "key", "0", "1", "a.b", "rows"]), min_size=1, max_size=3))
+def test_fields_of_anything_give_values_or_a_reason(value: object, fields: list[str]) -> None:
+    data = json.dumps({"rows": [value] * 3, "value": value, "pad": "x " * 3_000}).encode()
+    held = Held(data, policy(600))
+    for path in ("/rows", "/value", ""):
+        try:
+            reply = held.ask(path=path, fields=",".join(fields))
+        except BadRequest as refusal:
+            assert str(refusal)
+            continue
+        assert re.sub(r'[\[\]{},"#\d:\s]|value', "", reply.content) or "no such field" in reply.text

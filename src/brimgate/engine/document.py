@@ -32,6 +32,7 @@ MAX_POINTER_CHARS: Final = 1_000
 _DOMINANT: Final = 0.6
 """Share of its parent's bytes that makes a list or text the focus of the answer."""
 _MAX_ENVELOPES: Final = 6
+_COLUMN_NAMES: Final = frozenset(("columns", "header", "headers", "fields", "column_names", "columnnames"))
 
 
 class Node(NamedTuple):
@@ -97,6 +98,8 @@ class Document:
         self._has_end = has_end
         """Whether that total is known. If not, it only means that there are more items than are here."""
         self.root = Node(0, len(data))
+        self.columns: tuple[str, ...] = ()
+        """The names of the columns, if this is a list of rows and another member of its answer has them."""
         self._opened: dict[int, Children | None] = {0: opened} if opened is not None else {}
         self._texts: dict[int, Document] = {}
         self._inner: dict[int, Document] = {}
@@ -246,8 +249,22 @@ class Document:
             children = self.open(node)
             known = None if children is None else children.shifted(-node.start)
             expected = self.expected if node == self.focus.node else 0
-            self._inner[node.start] = Document(self.raw(node), known, expected, has_end=self._has_end)
+            inner = Document(self.raw(node), known, expected, has_end=self._has_end)
+            inner.columns = self._columns_beside(node) if self.head(node) == b"[" else ()
+            self._inner[node.start] = inner
         return self._inner[node.start]
+
+    def _columns_beside(self, node: Node) -> tuple[str, ...]:
+        """Return the names that a member such as `columns` beside a list gives to the columns of its rows."""
+        place = self.locate(node.start)
+        siblings = self.open(place.parent)
+        keys = (siblings.keys if siblings else None) or []
+        for at, key in enumerate(keys):
+            if siblings and key.lower() in _COLUMN_NAMES and self.head(self.child(siblings, at)) == b"[":
+                names = jsontext.elements(self.raw(self.child(siblings, at)))
+                if names and all(name[:1] == b'"' for name in names):
+                    return tuple(map(jsontext.string_value, names))
+        return ()
 
     def chosen(
         self, fields: tuple[str, ...], choose: "Callable[[Document, tuple[str, ...]], Document]"

@@ -1,7 +1,8 @@
 """Select fields of an object or of every item of a list: nested paths, siblings kept together, document order."""
 
+import csv
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Final, cast
@@ -13,6 +14,7 @@ from brimgate.engine.document import Document, one_line
 from brimgate.engine.fit import INDEX, Selection, clipped, fit_units, indexed, list_items
 from brimgate.engine.policy import Policy
 from brimgate.engine.query import View
+from brimgate.engine.textkind import TextKind
 from brimgate.errors import BadRequest, JsonRefused
 
 MIN_NUMBERS: Final = 32
@@ -162,26 +164,35 @@ def are_around(document: Document, fields: tuple[str, ...]) -> bool:
     return not set(children.keys).isdisjoint(name.partition(".")[0] for name in fields)
 
 
+@dataclass(frozen=True, slots=True)
+class _Units:
+    """What fields are chosen from: the items of a list, the values of a map, the rows of a table, or one object."""
+
+    raws: Sequence[bytes]
+    what: str
+    """What they are called, in the plural; empty for one object."""
+    names: Sequence[str] | None = None
+    """The keys of a map, which take the place of numbers."""
+    columns: tuple[str, ...] = ()
+    """The names of columns, where items are lists."""
+
+    def label(self, at: int) -> int | str:
+        return at if self.names is None else self.names[at]
+
+
 def select_fields(
     document: Document, view: View, start: int, limit: int, room: int, policy: Policy
 ) -> Selection:
-    """Select the chosen fields of every item of a list, or of one object."""
-    if not document.is_json:
-        raise BadRequest("fields can be chosen from JSON only; this is text: use lines or search")
-    is_list = document.head(document.root) == b"["
-    items = list_items(document) if is_list else [document.raw(document.root)]
-    if start >= len(items):
-        raise BadRequest(f"there are {len(items):,} items")
-    tree = field_tree(view.fields)
+    """Select the chosen fields of every item of a list, of every value of a map, or of one object."""
+    units = _units(document, view)
+    if start >= len(units.raws):
+        raise BadRequest(f"there are {len(units.raws):,} {units.what or 'items'}")
     found: set[str] = set()
-
-    def pick(at: int) -> bytes:
-        kept = (project(items[at], tree, found) or b"{}") if view.fields else items[at]
-        if not view.condensed:
-            return kept
-        return indexed(strip(kept, policy) if is_noisy(kept, policy) else kept, at)
-
-    made = fit_units(pick, start, min(limit, len(items) - start), room, policy, is_list=is_list)
+    pick = _picker(units, view, policy, found)
+    is_list = bool(units.what)
+    made = fit_units(
+        pick, start, min(limit, len(units.raws) - start), room, policy, is_list=is_list, asked=view.limit
+    )
     is_clipped = made is None
     if made is None:
         made = clipped(
@@ -189,24 +200,123 @@ def select_fields(
         )
     missing = [name for name in view.fields if not occurs(name, found, document.data)]
     last = start + made.count
-    is_open_ended = document.is_open_ended(document.root)
-    total = len(items) if is_open_ended else max(len(items), document.expected)
+    is_open_ended = document.is_json and document.is_open_ended(document.root)
+    total = len(units.raws) if is_open_ended else max(len(units.raws), document.expected)
     of_total = f"{'more than ' if is_open_ended else ''}{total:,}"
     what = "chosen fields" if view.fields else _left_out(policy)
     return Selection(
         kind="page" if is_list else "object",
-        label=f"items {start + 1:,}-{last:,} of {of_total}, {what}" if is_list else what,
+        label=f"{units.what} {start + 1:,}-{last:,} of {of_total}, {what}" if is_list else what,
         text=made.rendered.text,
         form=made.rendered.form,
         tokens=made.tokens,
         total={} if is_open_ended else {"items": total},
         shown={"items": made.count},
-        following=last if last < len(items) else None,
+        following=last if last < len(units.raws) else None,
         missing=missing,
-        remark=_missing_remark(missing, items[0]) if missing and not view.condensed else "",
+        remark=_missing_remark(missing, units) if missing and not view.condensed else "",
         is_clipped=is_clipped,
         sections=["/" + INDEX] if view.condensed else [],
     )
+
+
+def _units(document: Document, view: View) -> _Units:
+    if not document.is_json:
+        return _Units(_table_rows(document, view.lines), "rows")
+    children = document.open(document.root)
+    raws = list_items(document) if children else []
+    if document.head(document.root) == b"[":
+        return _Units(raws, "items", columns=_columns_of(document, raws))
+    keys = (children.keys if children else None) or []
+    wanted = {name.partition(".")[0] for name in view.fields}
+    is_map = bool(view.fields) and wanted.isdisjoint(keys) and any(raw[:1] in (b"{", b"[") for raw in raws)
+    if not is_map:
+        return _Units([document.raw(document.root)], "")
+    return _Units(raws, "keys", keys)
+
+
+def _picker(units: _Units, view: View, policy: Policy, found: set[str]) -> Callable[[int], bytes]:
+    tree = field_tree(view.fields)
+
+    def chosen(raw: bytes) -> bytes | None:
+        if raw[:1] == b"[" and not units.names:
+            return project_row(raw, view.fields, units.columns, found)
+        return project(raw, tree, found)
+
+    def pick(at: int) -> bytes:
+        raw = units.raws[at]
+        kept = (chosen(raw) or b"{}") if view.fields else raw
+        if not (view.condensed or (units.what and view.form != "json") or units.names):
+            return kept
+        return indexed(strip(kept, policy) if is_noisy(kept, policy) else kept, units.label(at))
+
+    return pick
+
+
+def project_row(
+    raw: bytes, fields: tuple[str, ...], columns: tuple[str, ...], found: set[str]
+) -> bytes | None:
+    """Return the chosen columns of a list of values, by name or by number from 0."""
+    values = jsontext.elements(raw)
+    out: list[bytes] = []
+    for name in fields:
+        at = columns.index(name) if name in columns else int(name) if name.isdigit() else -1
+        if 0 <= at < len(values):
+            found.add(name)
+            out.append(jsontext.quote(name).encode() + b":" + values[at])
+    if out:
+        return b"{" + b",".join(out) + b"}"
+    return project(raw, field_tree(fields), found)
+
+
+def _columns_of(document: Document, raws: Sequence[bytes]) -> tuple[str, ...]:
+    """Return the names of the columns of a list of lists: its first row, if that has only texts."""
+    if not raws or raws[0][:1] != b"[":
+        return ()
+    if document.columns:
+        return document.columns
+    first = jsontext.elements(raws[0])
+    if not all(value[:1] == b'"' for value in first):
+        return ()
+    return tuple(map(jsontext.string_value, first))
+
+
+def _table_rows(document: Document, lines: tuple[int, int] | None) -> list[bytes]:
+    """Return the rows of CSV or JSON lines as JSON objects."""
+    kind = document.long_text.kind
+    if kind not in (TextKind.CSV, TextKind.JSON_LINES):
+        raise BadRequest(
+            f"fields can be chosen from JSON, CSV and JSON lines only; this is {kind}: use lines or search"
+        )
+    first, last = lines or (1, len(document.data))
+    text = document.data.decode("utf-8", "replace")
+    if kind is TextKind.JSON_LINES:
+        chosen = text.split("\n")[first - 1 : last]
+        return [
+            line.strip().encode() for line in chosen if line.strip()[:1] in ("{", "[") and _is_strict(line)
+        ]
+    return _csv_rows(text, first, last)
+
+
+def _is_strict(line: str) -> bool:
+    try:
+        jsontext.minify(line.encode("utf-8", "replace"))
+    except msgspec.DecodeError:
+        return False
+    return True
+
+
+def _csv_rows(text: str, first: int, last: int) -> list[bytes]:
+    lines = text.splitlines()
+    delimiter = max(",\t;|", key=lines[0].count)
+    header = next(csv.reader(lines[:1], delimiter=delimiter))
+    rows = csv.reader(lines[max(first - 1, 1) : last], delimiter=delimiter)
+    return [
+        jsontext.object_of(
+            {name: jsontext.quote(cell).encode() for name, cell in zip(header, row, strict=False)}
+        )
+        for row in rows
+    ]
 
 
 def chosen_part(document: Document, fields: tuple[str, ...]) -> Document:
@@ -227,11 +337,15 @@ def occurs(name: str, found: set[str], data: bytes) -> bool:
     return last in data
 
 
-def _missing_remark(missing: list[str], item: bytes) -> str:
-    names = ", ".join(missing)
+def _missing_remark(missing: list[str], units: _Units) -> str:
+    """Say which fields there are instead."""
+    first = units.raws[0]
+    there = ", ".join(units.columns)
     try:
-        there = ", ".join(jsontext.members(item)) if item[:1] == b"{" else ""
+        there = there or (", ".join(jsontext.members(first)) if first[:1] == b"{" else "")
     except JsonRefused:
         there = ""
-    remark = f"no such field: {names}" + (f"; there are: {there}" if there else "")
+    if not there and first[:1] == b"[":
+        there = f"columns 0 to {len(jsontext.elements(first)) - 1}, by number"
+    remark = f"no such field: {', '.join(missing)}" + (f"; there are: {there}" if there else "")
     return one_line(remark.encode("utf-8", "replace").decode())

@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+import msgspec
+
 from brimgate.engine import jsontext
 from brimgate.engine.document import Document
 from brimgate.engine.forms import Rendered, render
@@ -197,12 +199,13 @@ def list_items(document: Document) -> list[bytes]:
     return [document.data[start:end] for start, end in zip(children.starts, children.ends, strict=True)]
 
 
-def indexed(raw: bytes, at: int) -> bytes:
-    """Put its number in front of an item, so that its details can be requested by path."""
+def indexed(raw: bytes, at: int | str) -> bytes:
+    """Put its number or key in front of an item, so that its details can be requested by path."""
+    label = msgspec.json.encode(at)
     if raw[:1] != b"{":
-        return b'{"%s":%d,"value":%s}' % (INDEX.encode(), at, raw)
+        return b'{"%s":%s,"value":%s}' % (INDEX.encode(), label, raw)
     inner = raw[1:].lstrip()
-    return b'{"%s":%d%s%s' % (INDEX.encode(), at, b"" if inner[:1] == b"}" else b",", inner)
+    return b'{"%s":%s%s%s' % (INDEX.encode(), label, b"" if inner[:1] == b"}" else b",", inner)
 
 
 def fit_units(

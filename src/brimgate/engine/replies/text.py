@@ -1,5 +1,6 @@
 """The first bounded reply (whole in another form, a page, a preview, a chunk), and the replies to queries."""
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import Any, Final, assert_never
 
@@ -163,7 +164,7 @@ def _refine(frame: Frame, view: View, position: Position, query: Query) -> tuple
     """Return the view for a query. A query that selects begins anew; others continue where they were."""
     if query.path is not None:
         view, position = View("path", query.path, limit=view.limit, form=view.form), BEGINNING
-    fields = () if ALL in query.fields else frame.policy.spelled_out(query.fields)
+    fields = () if ALL in query.fields else _spelled_out(frame, query)
     if query.fields or query.search or query.lines:
         # Lines are those of the original text, not of a list inside it.
         is_around = are_around(frame.document, fields)
@@ -172,13 +173,35 @@ def _refine(frame: Frame, view: View, position: Position, query: Query) -> tuple
         chosen = replace(
             base, fields=fields, search=query.search, lines=query.lines, column=query.column, form=view.form
         )
-        view, position = chosen, BEGINNING
+        view, position = chosen, _section_start(frame, view, position, query)
     if query.form:
         # A requested form excludes the pack's formatter.
         view = replace(view, form=query.form, condensed=view.condensed or view.formatted, formatted=False)
     if query.limit:
         view = replace(view, limit=query.limit)
     return view, position
+
+
+def _spelled_out(frame: Frame, query: Query) -> tuple[str, ...]:
+    """Return the fields that are asked for. Those of a section come with the id of their item."""
+    policy = frame.policy
+    fields = policy.spelled_out(query.fields)
+    is_list = frame.document.is_json and frame.document.head(frame.document.focus.node) == b"["
+    if fields == query.fields or not is_list or not policy.fields:
+        return fields
+    return tuple(dict.fromkeys(("id" if "id" in policy.fields else policy.fields[0], *fields)))
+
+
+def _section_start(frame: Frame, view: View, position: Position, query: Query) -> Position:
+    """Return the item where a section of a list begins: where the cursor is. Anything else begins anew."""
+    is_section = frame.policy.spelled_out(query.fields) != query.fields
+    if not is_section or query.search or query.lines or query.path is not None:
+        return BEGINNING
+    if view.is_selection or view.formatted:
+        return position
+    inner, _ = frame.scope(view)
+    children = inner.open(inner.root) if inner.is_json and inner.head(inner.root) == b"[" else None
+    return Position(bisect_left(children.starts, position.node)) if children and position.node else BEGINNING
 
 
 def _is_about_json(frame: Frame) -> bool:
