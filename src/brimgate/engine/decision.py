@@ -458,6 +458,7 @@ def _is_worth(cost: int, whole: int, policy: Policy) -> bool:
 def measure(document: Document, budget: int, policy: Policy) -> int:
     """Count the tokens of the document, only as exactly as the question "more than the budget?" needs."""
     estimator = policy.estimator
+    document = document.as_text if document.is_reading else document
     if (bound := estimator.bound(len(document.data))) <= budget:
         return bound
     tokens = document.tokens(estimator)

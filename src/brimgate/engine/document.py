@@ -32,6 +32,8 @@ MAX_POINTER_CHARS: Final = 1_000
 _DOMINANT: Final = 0.6
 """Share of its parent's bytes that makes a list or text the focus of the answer."""
 _MAX_ENVELOPES: Final = 6
+_BEYOND_RANGE: Final = re.compile(rb"\d[eE]\+?[3-9]\d\d")
+"""A number such as 1e400: JSON by its grammar, but no number of any program."""
 _COLUMN_NAMES: Final = frozenset(("columns", "header", "headers", "fields", "column_names", "columnnames"))
 
 
@@ -92,6 +94,8 @@ class Document:
     ) -> None:
         """Hold `data`. `opened` has the children of the root, if they are already known."""
         self.data = data
+        self.original = data
+        """What is held: other bytes than `data` if these are a reading of it."""
         self.expected = expected
         """The total number of items in the live list at `growing`, of which only the beginning is here."""
         self._growing = growing
@@ -109,6 +113,40 @@ class Document:
         self.searches: dict[str, object] = {}
         """The hits of recent searches, by query; search.py maintains them."""
         self.is_json = opened is not None or self._is_json()
+
+    @classmethod
+    def read(cls, data: bytes) -> "Document":
+        """Return the document of an answer, with a reading of what is nearly JSON."""
+        document = cls(data)
+        if document.is_json and not _BEYOND_RANGE.search(data):
+            return document._with_string_opened()
+        from brimgate.engine.odd_json import reading
+
+        read = reading(data)
+        return document if read is None else document._as_reading(read)
+
+    def _as_reading(self, read: bytes) -> "Document":
+        """Return a reading of this document, or the document itself if the reading is not JSON either."""
+        made = Document(read)
+        if not made.is_json:
+            return self
+        made.original = self.data
+        return made
+
+    def _with_string_opened(self) -> "Document":
+        """Open the one text that is most of the answer, if that text is JSON: `{"body": "[…]"}`."""
+        node = self.focus.node
+        if self.head(node) != b'"' or node == self.root:
+            return self
+        text = self.text_of(node).data.strip()
+        if text[:1] not in (b"[", b"{") or not Document(text).is_json:
+            return self
+        return self._as_reading(self.data[: node.start] + text + self.data[node.end :])
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether this is derived from bytes that are not strict JSON, or that have JSON in a string."""
+        return self.original is not self.data
 
     def _is_json(self) -> bool:
         body = self.data.strip(b" \t\n\r")
@@ -128,10 +166,12 @@ class Document:
 
     @lazy
     def as_text(self) -> "Document":
-        return PlainText(self.data)
+        return PlainText(self.original)
 
     def tokens(self, estimator: Estimator) -> int:
         """Estimate the tokens by the table: close enough to tell the size of the document."""
+        if self.is_reading:
+            return self.as_text.tokens(estimator)
         if estimator not in self._tokens:
             # A long text will be cut along its cost curve. The end of the curve is the same sum, and counted
             # only once.
@@ -147,14 +187,14 @@ class Document:
     def total_tokens(self, estimator: Estimator) -> int:
         """Return the tokens of the whole as they are told: counted like every part of it, if it is not too long."""
         if estimator not in self._totals:
-            exact = estimator.ceiling(self.data) if self.is_counted else 0
+            exact = estimator.ceiling(self.original) if self.is_counted else 0
             self._totals[estimator] = exact or rounded(self.tokens(estimator))
         return self._totals[estimator]
 
     @property
     def is_counted(self) -> bool:
         """Whether tokens are counted and not estimated."""
-        return len(self.data) <= EXACT_BYTES
+        return len(self.original) <= EXACT_BYTES
 
     def _sampled_tokens(self, estimator: Estimator) -> int:
         """Estimate large JSON by an eighth of it, in pieces from everywhere.

@@ -198,7 +198,8 @@ def select_fields(
         made = clipped(
             jsontext.canonical(pick(start)).decode(), 0, "; ask for fewer fields, or one path", room, policy
         )
-    missing = [name for name in view.fields if not occurs(name, found, document.data)]
+    # Where nothing was found at all, say so, even if a name occurs elsewhere.
+    missing = [name for name in view.fields if not found or not occurs(name, found, document.data)]
     last = start + made.count
     is_open_ended = document.is_json and document.is_open_ended(document.root)
     total = len(units.raws) if is_open_ended else max(len(units.raws), document.expected)

@@ -126,6 +126,8 @@ class Policy(AnswerOptions):
     """Whether a notice stands above an answer that is complete in another form. A shell and REST have none."""
     pages_always: bool = False
     """Page a list that has more items than a page even if all would fit (REST, FR-001)."""
+    reads_odd_json: bool = True
+    """Read what is nearly JSON for its structure. REST leaves it to the client, which gets it as it came."""
     chunks_members: bool = True
     """Chunk a text that is most of an object. REST previews every object instead (FR-015)."""
 

@@ -84,7 +84,7 @@ class Protection:
         """
         state = live_list.state() if live_list is not None else None
         if live_list is None or state is None or state.is_complete:
-            return HeldAnswer(self, binding, Document(data if state is None else state.data), now)
+            return HeldAnswer(self, binding, self._read(data if state is None else state.data), now)
         snapshot = secrets.token_bytes(8)  # another answer may begin with the same items, then differ
         self.live_lists.add(binding.principal, snapshot, live_list, now, now + self.ttl_seconds)
         document = self.opened_documents.of_list(binding.principal, snapshot, live_list, state)
@@ -153,7 +153,10 @@ class Protection:
         if data is None:
             self.opened_documents.drop(principal, snapshot)
             raise CursorError
-        return self.opened_documents.add(principal, snapshot, Document(data))
+        return self.opened_documents.add(principal, snapshot, self._read(data))
+
+    def _read(self, data: bytes) -> Document:
+        return Document.read(data) if self.policy.reads_odd_json else Document(data)
 
     def _settle(self, principal: str, snapshot: bytes, data: bytes, now: float) -> None:
         """Make a snapshot of a list that is complete."""
@@ -266,7 +269,7 @@ class HeldAnswer:
         self.has_issued = True
         expires = protection.expires_minute(self._now)
         if not self._snapshot:
-            self._snapshot = protection.ring.snapshot_id(self.document.data, self._binding)
+            self._snapshot = protection.ring.snapshot_id(self.document.original, self._binding)
         self._keep(_TOOL, self._binding.tool.encode(), expires)
         view = self._with_choices(view)
         key = b"" if view == WHOLE else view.key()
@@ -284,7 +287,7 @@ class HeldAnswer:
         if not self._is_stored and not self._is_beginning:
             minute = int(self._now // 60)
             if not protection.store.renew(principal, snapshot, expires, minute):
-                protection.store.put(principal, snapshot, self.document.data, expires, minute)
+                protection.store.put(principal, snapshot, self.document.original, expires, minute)
             protection.opened_documents.add(principal, snapshot, self.document)
             self._is_stored = True
         protection.store.put_view(principal, snapshot, key, view)

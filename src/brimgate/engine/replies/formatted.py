@@ -7,8 +7,8 @@ from brimgate.engine.decision import AnswerFormat, Format, formatted_items
 from brimgate.engine.document import Document, Focus, Position
 from brimgate.engine.fit import fit
 from brimgate.engine.policy import Policy
-from brimgate.engine.query import FOCUS, WHOLE, View
-from brimgate.engine.replies.frame import BEGINNING, Frame, allowance_of
+from brimgate.engine.query import FOCUS, View
+from brimgate.engine.replies.frame import Frame, allowance_of
 from brimgate.engine.replies.reply import Reply
 
 VIEW: Final = "view"
@@ -99,7 +99,7 @@ def read_formatted(
 def _formatted_reply(
     frame: Frame, made: Formatted, view: View, start: int, budget: int, highlights: str = ""
 ) -> Reply:
-    details = frame.issue(WHOLE, BEGINNING)
+    details = frame.everything()
     record: dict[str, Any] = {
         "kind": "page" if made.total else "preview",
         "format": VIEW,

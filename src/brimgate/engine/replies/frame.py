@@ -71,7 +71,7 @@ class Frame:
     def total(self) -> dict[str, Any]:
         if self.document.is_beginning:
             return {"tokens": self.total_tokens}
-        return {"tokens": self.total_tokens, "bytes": len(self.document.data)}
+        return {"tokens": self.total_tokens, "bytes": len(self.document.original)}
 
     def budget(self, view: View) -> int:
         inner, _ = self.scope(view)
@@ -122,6 +122,8 @@ class Frame:
             "total": self.total(),
             "shown": {"from": part.first},
         }
+        if view.scope == "text":
+            record["exact"] = True
         if part.steps:
             record["steps"] = [list(step) for step in part.steps]
         if envelope or envelope_text:
@@ -170,13 +172,28 @@ class Frame:
         if made.missing:
             record["missingFields"] = list(made.missing)
         if view.condensed:
-            notice.section = self.issue(WHOLE, BEGINNING)
+            notice.section = self.everything()
             record["detailsAvailable"] = {
                 "tool": self.policy.read_tool,
                 "cursor": notice.section,
                 "sections": [*dict(self.policy.sections), *made.sections],
             }
         return self.finish(notice, made.text, record, budget, highlights, envelope, made.remark)
+
+    def everything(self) -> str:
+        """Return the cursor to everything that is held, as it came."""
+        return self.issue(View("text") if self.document.is_reading else WHOLE, BEGINNING)
+
+    def _mark_reading(self, notice: Notice, record: dict[str, Any]) -> None:
+        """Mark a reply about a reading as derived, with a cursor to the exact text."""
+        record["derived"] = True
+        if "detailsAvailable" not in record:
+            notice.section = self.everything()
+            record["detailsAvailable"] = {
+                "tool": self.policy.read_tool,
+                "cursor": notice.section,
+                "sections": [],
+            }
 
     def finish(
         self,
@@ -193,6 +210,8 @@ class Frame:
         `notice.tokens` has the cost of the content; the cost of the text around it is added.
         """
         notice.tool = self.policy.read_tool
+        if self.document.is_reading and not record.get("exact"):
+            self._mark_reading(notice, record)
         pointer = "" if record.get("envelope") else str(record["path"])
         sizes = iter(_WHERE_CHARS)
         where, tokens = "", budget + 1

@@ -43,6 +43,7 @@ def rest_policy(policy: Policy, *, is_error: bool = False) -> Policy:
         compact="never",
         has_notices=False,
         pages_always=True,
+        reads_odd_json=False,
         chunks_members=False,
         default_page_size=policy.default_page_size or min(USUAL_PAGE, policy.max_page_size),
         chunk_size=policy.chunk_size or _CHUNK_LINES,

@@ -100,7 +100,7 @@ def _preview(frame: Frame, focus: Focus, budget: int) -> Reply:
     made = mapped_preview(frame.document, focus, frame.base, frame.policy, room) or preview(
         frame.document, frame.document.root, frame.base, frame.policy, room
     )
-    cursor = frame.issue(WHOLE, BEGINNING)
+    cursor = frame.everything()
     children = frame.document.open(focus.node)
     count = len(children) if children else 0
     what = "items" if children and children.keys is None else "keys"
@@ -305,5 +305,5 @@ class Gate:
             reply,
             item_count=decision.item_count(document, self.policy),
             original_tokens=document.tokens(self.policy.estimator),
-            original_bytes=len(document.data),
+            original_bytes=len(document.original),
         )

@@ -7,12 +7,12 @@ from brimgate.sandboxes.hostaway.account import Account
 from brimgate.sandboxes.hostaway.api import Api
 from brimgate.sandboxes.hostaway.control import Control, Journal
 from brimgate.sandboxes.hostaway.faults import SILENT, Faults, deliver, replaces
-from brimgate.sandboxes.hostaway.limits import Limit
 from brimgate.sandboxes.hostaway.parameters import Parameters
 from brimgate.sandboxes.hostaway.settings import Settings
 from brimgate.sandboxes.hostaway.tokens import Tokens
 from brimgate.sandboxes.hostaway.wire import (
     Answer,
+    Limit,
     Receive,
     Refusal,
     Request,

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from brimgate.sandboxes.hostaway.account import Account
 from brimgate.sandboxes.hostaway.faults import Fault, Faults
-from brimgate.sandboxes.hostaway.limits import Limit
 from brimgate.sandboxes.hostaway.tokens import Tokens
-from brimgate.sandboxes.hostaway.wire import Answer, Refusal, Request, read_json, succeed
+from brimgate.sandboxes.hostaway.wire import Answer, Limit, Refusal, Request, read_json, succeed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
