@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brimgate.engine.tokens.estimator import WHOLE_BYTES, Estimator, family_of, image_size, image_tokens
-from brimgate.engine.tokens.families import FAMILIES
+from brimgate.engine.tokens.estimator import (
+    FAMILIES,
+    WHOLE_BYTES,
+    Estimator,
+    family_of,
+    image_size,
+    image_tokens,
+)
 from brimgate.engine.tokens.pairs import estimate_tokens, tokens_by_block
 from brimgate.engine.tokens.vocabularies import REMEMBERED_CHARACTERS, load_vocabulary
 

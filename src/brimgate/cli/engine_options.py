@@ -14,8 +14,7 @@ from brimgate.engine.forms import AUTO, FORMS
 from brimgate.engine.policy import Policy
 from brimgate.engine.query import Query, parse_query
 from brimgate.engine.replies.reply import Reply, allowance
-from brimgate.engine.tokens.estimator import Estimator, family_of
-from brimgate.engine.tokens.families import MIN_BUDGET
+from brimgate.engine.tokens.estimator import MIN_BUDGET, Estimator, family_of
 from brimgate.errors import BadRequest, ClientError
 from brimgate.guard.principal import CLI
 from brimgate.hold.protection import DEFAULT_TTL_SECONDS, Protection, ring_beside

@@ -13,7 +13,7 @@ from brimgate.config.declarations import Config, Override, Upstream
 from brimgate.config.sources import Read, load, unknown_variables, variables
 from brimgate.engine.options import choices_of, option_named
 from brimgate.engine.policy import Policy
-from brimgate.engine.tokens.families import MIN_BUDGET
+from brimgate.engine.tokens.estimator import MIN_BUDGET
 from brimgate.errors import OperatorError
 from brimgate.watch.log import Log
 

@@ -12,7 +12,7 @@ from brimgate.engine.policy import (
     OutputSchema,
     Switch,
 )
-from brimgate.engine.tokens.families import MIN_BUDGET, Family
+from brimgate.engine.tokens.estimator import MIN_BUDGET, Family
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,7 @@ from brimgate.engine.policy import (
     Rules,
     ToolRule,
 )
-from brimgate.engine.tokens.estimator import Estimator, family_of
-from brimgate.engine.tokens.families import DEFAULT_FAMILY
+from brimgate.engine.tokens.estimator import DEFAULT_FAMILY, Estimator, family_of
 from brimgate.errors import OperatorError
 
 Resolve = Callable[[str], ToolRule]

@@ -19,12 +19,14 @@ _PAIRS: Final = {"[": "]", "{": "}", "(": ")"}
 _BEGINS: Final = re.compile(
     r"[\[({]\s*+(?:[\[({\])}\"'\d-]|None\b|True\b|False\b|NaN\b|Infinity\b|null\b|true\b|false\b|[ub]['\"]|\w+[.(])"
 )
-_STRING: Final = r'"(?:[^"\\]|\\.)*+"'
-_QUOTED: Final = rf"{_STRING}|'(?:[^'\\]|\\.)*+'"
-_CALL: Final = rf"[A-Za-z_][\w.]*\((?:[^()'\"]|{_QUOTED}|\((?:[^()'\"]|{_QUOTED})*+\))*+\)"
+_STRING: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*"'
+_SINGLE: Final = r"'[^'\\]*+(?:\\.[^'\\]*+)*'"
+_QUOTED: Final = rf"{_STRING}|{_SINGLE}"
+_INNER: Final = rf"[^()'\"]*+(?:(?:{_QUOTED})[^()'\"]*+)*"
+_CALL: Final = rf"[A-Za-z_][\w.]*\({_INNER}(?:\({_INNER}\){_INNER})*\)"
 _TOKEN: Final = re.compile(
     rf"(?P<string>{_STRING})"
-    rf"|(?P<single>[bu]?'(?:[^'\\]|\\.)*+'|[bu]{_STRING})"
+    rf"|(?P<single>[bu]?{_SINGLE}|[bu]{_STRING})"
     rf"|(?P<call>{_CALL}|<[^<>\n]{{1,200}}>)"
     r"|(?P<key>-?\d[\w.+-]*+(?=\s*:))"
     r"|(?P<number>-?\d[\w.+-]*+)"

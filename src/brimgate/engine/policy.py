@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from brimgate.engine.lazy import lazy
 from brimgate.engine.options import option
-from brimgate.engine.tokens.estimator import Estimator
-from brimgate.engine.tokens.families import MIN_BUDGET
+from brimgate.engine.tokens.estimator import MIN_BUDGET, Estimator
 
 if TYPE_CHECKING:
     from brimgate.engine.decision import AnswerFormat

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from brimgate.engine.policy import Policy, ToolRule
-from brimgate.engine.tokens.families import MIN_BUDGET
+from brimgate.engine.tokens.estimator import MIN_BUDGET
 from brimgate.relay.content import (
     Slot,
     block_slot,

@@ -8,9 +8,8 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal, get_args
 
-from brimgate.engine.tokens.families import DEFAULT_FAMILY, FAMILIES
 from brimgate.engine.tokens.pairs import estimate_tokens
 from brimgate.engine.tokens.vocabularies import (
     MAPPED_FAMILIES,
@@ -21,6 +20,11 @@ from brimgate.engine.tokens.vocabularies import (
     load_mapping,
 )
 
+Family = Literal["claude", "claude-3", "o200k", "cl100k", "llama3", "chars4"]
+FAMILIES: Final[tuple[str, ...]] = get_args(Family)
+DEFAULT_FAMILY: Final = "claude"  # it counts highest: the safe choice for a model we do not know
+MIN_BUDGET: Final = 300
+"""Below this a notice, a cursor and some content do not fit together."""
 # Used if no vocabulary can be loaded: 99 % of documents cost no more than the table estimate times this.
 TABLE_SAFETY: Final = 1.41
 
