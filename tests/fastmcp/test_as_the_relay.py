@@ -22,6 +22,7 @@ BEHAVIOURS: list[Callable[..., None]] = [
     relay.test_what_claims_to_be_a_picture_and_is_none_counts_as_text,
     relay.test_an_apps_own_page_is_not_for_the_model_and_passes,
     relay.test_an_error_result_stays_an_error_and_keeps_its_meta,
+    relay.test_an_error_says_all_it_says_in_its_first_block,
     relay.test_wrong_arguments_are_answered_with_what_is_right,
     relay.test_a_reading_keeps_to_the_rule_of_the_tool_it_is_of,
     relay.test_a_cursor_of_another_session_is_refused,

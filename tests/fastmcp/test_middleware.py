@@ -35,6 +35,7 @@ from brimgate.testing import bookings
 from tests.conftest import ROOT
 from tests.fastmcp.talking import Talk, as_sent, talking
 from tests.relay.conversation import cost, policy, record_of, texts
+from tests.world import through_brimgate
 
 EXAMPLE = ROOT / "examples" / "fastmcp_server.py"
 LOG = "\n".join(f"2026-11-16 12:00:{number % 60:02d} INFO request {number} served" for number in range(4_000))
@@ -138,6 +139,29 @@ def test_an_error_is_bounded_and_stays_an_error() -> None:
             "isError": True,
         }
         assert cost(talk.use("x" * 50_000)) <= 2_000
+
+
+def test_the_exception_of_a_long_error_has_its_text() -> None:
+    """FastMCP's client raises the first block of an error; it was the notice alone."""
+    with one_server() as talk, pytest.raises(ToolError) as raised:
+        talk.portal.call(talk.caller.call_tool, "fail", {})
+    assert str(raised.value).startswith("[brimgate] ")
+    assert "INFO request 0 served\n2026-11-16 12:00:01 INFO request 1 served" in str(raised.value)
+
+
+def test_a_long_error_through_the_relay_has_its_text_in_every_client() -> None:
+    command = through_brimgate([sys.executable, str(ROOT / "tests" / "relay" / "faulty_server.py")])
+    with talking(StdioTransport(command[0], command[1:])) as talk, pytest.raises(ToolError) as raised:
+        talk.portal.call(talk.caller.call_tool, "error_result", {})
+
+    async def first_block() -> Any:
+        parameters = StdioServerParameters(command=command[0], args=command[1:])
+        async with stdio_client(parameters) as streams, ClientSession(*streams) as session:
+            await session.initialize()
+            return (await session.call_tool("error_result", {})).content[0]
+
+    for told in (str(raised.value), asyncio.run(first_block()).text):
+        assert told.startswith("[brimgate] ") and told.count("Traceback: something\n") > 20
 
 
 def test_text_that_is_no_unicode_is_bounded_all_the_same() -> None:

@@ -234,6 +234,36 @@ def test_an_error_result_stays_an_error_and_keeps_its_meta() -> None:
     assert talk.walk(got).decode() == LONG
 
 
+def test_an_error_says_all_it_says_in_its_first_block() -> None:
+    """Clients read no other block of an error: FastMCP's and others raise it as an exception."""
+    talk = Conversation()
+    small, heavy = text("The import failed."), text(LONG) | {"annotations": {"audience": ["user"]}}
+    got = talk.call({"content": [small, png(20, 20), heavy, text("Try again.")], "isError": True})
+    first, *others = got["content"]
+    notice, told, payload = first["text"].split("\n", 2)
+    assert (
+        notice.startswith("[brimgate] ") and told == "The import failed." and LONG.startswith(payload[:200])
+    )
+    assert others == [png(20, 20), text("Try again.")] and first["annotations"] == {"audience": ["user"]}
+    assert record_of(got)["payloadBlock"] == 0 and cost(got) <= 2_000
+    assert talk.walk(got).decode() == LONG
+
+
+@pytest.mark.parametrize("form", [ROWS, {f"k{n}": LONG[:900] for n in range(40)}], ids=["page", "preview"])
+def test_an_error_of_any_shape_is_one_block(form: Any) -> None:
+    talk = Conversation()
+    got = talk.call({"content": [text(json.dumps(form))], "isError": True})
+    assert len(got["content"]) == 1 and len(texts(got)[0].split("\n", 1)[1]) > 500
+    assert json.loads(talk.walk(got)) == form
+
+
+def test_an_error_that_is_held_whole_is_one_block() -> None:
+    talk = Conversation()
+    got = talk.call({"content": [text("hi") | {"title": LONG * 3}], "isError": True})
+    assert len(got["content"]) == 1 and "/content/0/title" in texts(got)[0]
+    assert json.loads(talk.walk(got))["content"][0]["title"] == LONG * 3
+
+
 @pytest.mark.parametrize("data", [LONG, {"trace": LONG, "retryable": False}, ROWS])
 def test_an_oversized_error_is_bounded_and_keeps_its_code_and_message(data: Any) -> None:
     talk = Conversation()

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from brimgate.engine.policy import Policy, ToolRule
+from brimgate.engine.replies.reply import Reply
 from brimgate.engine.tokens.families import MIN_BUDGET
 from brimgate.relay.content import (
     Slot,
@@ -18,7 +19,16 @@ from brimgate.relay.content import (
     resource_slot,
 )
 from brimgate.relay.protocol.message import Json, quoted
-from brimgate.relay.rewrite import LIGHT_BYTES, Bounded, Hold, as_tool_result, text_block, with_record
+from brimgate.relay.rewrite import (
+    LIGHT_BYTES,
+    Bounded,
+    Hold,
+    as_tool_result,
+    clean,
+    is_failure,
+    reply_blocks,
+    with_record,
+)
 
 _LIGHT_SHARE: Final = 4
 """Texts beside the heaviest one stay if together they take at most this fraction (1/n) of the budget."""
@@ -133,15 +143,11 @@ def is_under_cap(bounded: Bounded | None, members: Mapping[str, Json], policy: P
 
     Everything that a model could see counts: all but `_meta`, the data of pictures, and `ui://` pages.
     """
-    counted = 0
+    counted, own = 0, None
     if bounded is not None:
-        counted = bounded.reply.record["estimatedTokens"]
+        counted, own = bounded.reply.record["estimatedTokens"], bounded.reply
         members = open_object(bounded.raw) or {}
-        own = (quoted(bounded.reply.notice), quoted(bounded.reply.payload), quoted(bounded.reply.text))
-        texts = frozenset(own)
-    else:
-        texts = frozenset[bytes]()
-    rest = b"\n".join(_shown(members, texts))
+    rest = b"\n".join(_shown(members, own))
     if counted + policy.estimator.bound_of(rest) <= policy.hard_output_token_cap:
         return True
     return (
@@ -150,7 +156,7 @@ def is_under_cap(bounded: Bounded | None, members: Mapping[str, Json], policy: P
     )
 
 
-def _shown(members: Mapping[str, Json], own: frozenset[bytes]) -> Iterator[Json]:
+def _shown(members: Mapping[str, Json], own: Reply | None) -> Iterator[Json]:
     """Yield the parts of an answer that count, except our own texts, which are already counted."""
     for name, value in members.items():
         if name == "_meta":
@@ -167,8 +173,8 @@ def _shown(members: Mapping[str, Json], own: frozenset[bytes]) -> Iterator[Json]
         for raw in blocks:
             slot = make(raw)
             if slot.is_plain:
-                if quoted(slot.text.decode("utf-8", "replace")) not in own:
-                    yield slot.text  # as it is read, and not as JSON spells it: the same text was decided about
+                # As it is read, and not as JSON spells it: the same text was decided about.
+                yield _foreign(slot.text.decode("utf-8", "replace"), own).encode()
                 yield close_object(
                     {key: inner for key, inner in (open_object(raw) or {}).items() if key != "text"}
                 )
@@ -176,6 +182,17 @@ def _shown(members: Mapping[str, Json], own: frozenset[bytes]) -> Iterator[Json]
                 yield without_data(raw)
             elif not slot.is_app:
                 yield raw
+
+
+def _foreign(text: str, own: Reply | None) -> str:
+    """Return what is not ours of a text: nothing of a notice or payload, and what stands between them in an error."""
+    if own is None:
+        return text
+    notice, payload, whole = (clean(part) for part in (own.notice, own.payload, own.text))
+    if text in (notice, payload, whole):
+        return ""
+    is_around = text.startswith(f"{notice}\n") and text.endswith(f"\n{payload}")
+    return text[len(notice) : len(text) - len(payload)] if is_around else text
 
 
 def without_data(raw: Json) -> bytes:
@@ -206,9 +223,9 @@ def hold_whole(members: Mapping[str, Json], rule: ToolRule, hold: Hold, schema: 
     elif "content" not in members and "taskId" in members:
         kept["result"] = as_tool_result(reply)
     else:
-        kept["content"] = close_list([text_block(reply.notice), text_block(reply.payload)])
         if rule.output_schema != "drop" and (schema or "structuredContent" in members):
             kept["isError"] = b"true"  # a client that was promised structured data accepts nothing else
+        kept["content"] = close_list(reply_blocks(reply, is_error=is_failure(kept)))
     if "_meta" in members:
         kept["_meta"] = members["_meta"]
     return Bounded(with_record(kept, reply), reply)

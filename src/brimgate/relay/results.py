@@ -237,8 +237,29 @@ def _replace_content(members: dict[str, Json], slots: list[Slot], choice: Choice
         content.insert(0, payload)
     # Some clients show structured data instead of the text: beside a reduced answer it would hide the notice.
     members.pop("structuredContent", None)
-    reply.record["payloadBlock"] = 1 + content.index(shown)
-    members["content"] = close_list([text_block(reply.notice), *content, *later])
+    if rewrite.is_failure(members):
+        content = _in_one_block(content, content.index(shown), reply)
+    else:
+        reply.record["payloadBlock"] = 1 + content.index(shown)
+        content.insert(0, text_block(reply.notice))
+    members["content"] = close_list([*content, *later])
+
+
+def _in_one_block(content: list[Json], at: int, reply: Reply) -> list[Json]:
+    """Put the notice of an error, the plain texts before its payload and the payload into the first block.
+
+    Clients read no other block of an error.
+    """
+    before = [block_slot(raw) for raw in content[:at]]
+    is_text = [slot.is_plain and (open_object(slot.raw) or {}).keys() <= _BARE for slot in before]
+    texts = [
+        slot.text.decode("utf-8", "replace")
+        for slot, is_joined in zip(before, is_text, strict=True)
+        if is_joined
+    ]
+    first = with_member(content[at], "text", quoted(rewrite.in_one_text(reply, *texts)))
+    others = [slot.raw for slot, is_joined in zip(before, is_text, strict=True) if not is_joined]
+    return [first, *others, *content[at + 1 :]]
 
 
 # Resources, prompts, tasks

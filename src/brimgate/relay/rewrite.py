@@ -27,9 +27,33 @@ class Bounded:
 
 def as_tool_result(reply: Reply, extra: Mapping[str, Json] | None = None, picture: bytes = b"") -> bytes:
     """Return a reply as the result of a call; a picture replaces its payload."""
+    members = dict(extra or {})
+    if picture:
+        blocks: list[Json] = [text_block(reply.notice), picture]
+        reply.record["payloadBlock"] = 1
+    else:
+        blocks = reply_blocks(reply, is_error=is_failure(members))
+    return with_record({"content": close_list(blocks), **members}, reply)
+
+
+def is_failure(members: Mapping[str, Json]) -> bool:
+    return members.get("isError", b"") == b"true"
+
+
+def reply_blocks(reply: Reply, *, is_error: bool) -> list[Json]:
+    """Return the blocks of a reply: notice and payload. Of an error, clients read the first block alone."""
+    if is_error:
+        return [text_block(in_one_text(reply))]
     reply.record["payloadBlock"] = 1
-    content = close_list([text_block(reply.notice), picture or text_block(reply.payload)])
-    return with_record({"content": content, **(extra or {})}, reply)
+    return [text_block(reply.notice), text_block(reply.payload)]
+
+
+def in_one_text(reply: Reply, *between: str) -> str:
+    """Return notice and payload as one text, with other texts between them, and record where its content begins."""
+    before = [part for part in (reply.notice, *between) if part]
+    reply.record["payloadBlock"] = 0
+    reply.record["contentFrom"] = reply.record.get("contentFrom", 0) + sum(len(part) + 1 for part in before)
+    return "\n".join([*before, reply.payload] if reply.payload else before)
 
 
 def text_block(text: str) -> bytes:
