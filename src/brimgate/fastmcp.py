@@ -26,6 +26,7 @@ from brimgate.hold.runtime import THREAD_BYTES
 from brimgate.hold.stores.contract import SnapshotStore
 from brimgate.hold.stores.memory import MemoryStore
 from brimgate.relay import results, rewrite
+from brimgate.relay.budget import untouched_record
 from brimgate.relay.protocol.message import encode
 from brimgate.relay.read_tool import definition, read_on
 from brimgate.relay.reduction import reports_failure
@@ -212,7 +213,7 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
         bound = partial(results.bound_result, raw, rule, schema=schema)
         bounded = await self._through(raw, account, bound)
         if bounded is None and rule.annotates_all:
-            return rewrite.annotated(raw, rewrite.untouched_record(raw, rule))
+            return rewrite.annotated(raw, untouched_record(raw, rule))
         return bounded
 
     async def _raise_bounded(
@@ -250,7 +251,7 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
         except ClientError as error:
             account.fail("refused", str(error))
             return ToolResult(content=f"{name}: {error}", is_error=True)
-        sent = rewrite.as_tool_result(reading.reply, picture=reading.picture)
+        sent = rewrite.as_tool_result(reading.reply, block=reading.block)
         account.tool = reading.tool
         account.read(reading.reply, sent)
         return _as_tool_result(sent)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 OutputSchema = Literal["drop", "relax", "keep"]
 Annotate = Literal["always", "reduced"]
 Switch = Literal["always", "never"]
+Blobs = Literal["pass", "stub"]
 Form = Literal["auto", "json", "columns", "table", "lines", "bare", "toon"]
 THRESHOLDS: Final = ("output_token_threshold", "object_threshold", "chunk_threshold")
 AnswerFormats = Callable[[bytes, Callable[[dict[str, Any]], None]], "AnswerFormat"]
@@ -86,6 +87,14 @@ class AnswerOptions:
         (), "fields to replace by their size; `*` matches anything", example='[_links, "debug_*"]'
     )
     keywords: tuple[str, ...] = option((), "keep sentences with these words first when a text is shortened")
+    max_blob_bytes: int = option(
+        16 << 20,
+        "largest blob, image or sound in bytes to pass; a larger one is read whole from the cursor of its stub",
+        minimum=0,
+    )
+    blobs: Blobs = option(
+        "pass", "`stub`: show type, size and cursor of every blob, for clients that show blobs to the model"
+    )
 
 
 @dataclass(frozen=True)
@@ -173,7 +182,9 @@ class ToolRule(CallOptions):
     @lazy
     def reads_everything(self) -> bool:
         """Whether even a small answer must be inspected."""
-        return self.annotates_all or self.policy.reads_everything
+        policy = self.policy
+        looks_for_blobs = policy.blobs == "stub" or policy.max_blob_bytes < 3 * policy.least_threshold
+        return self.annotates_all or policy.reads_everything or looks_for_blobs
 
     @property
     def annotates_all(self) -> bool:

@@ -91,7 +91,7 @@ def _read(frame: RestFrame, view: View, position: Position, query: Query) -> Sha
             if query.fields or query.lines:
                 return _text(frame, query) or chunk(frame, View("text", fields=(ALL,), form="json"), 0)
             return chunk(frame, view, position.text)
-        case "whole":
+        case "whole" | "block":
             return _begin(frame, RestTarget(frame.document), query)
         case "walk" | "focus" | "path" | "chosen" if query.lines:
             return _begin(frame, RestTarget(frame.document), query)
