@@ -85,7 +85,8 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
         self._clock = clock
         self._report = report or log_decisions(_log)
         self._readers = CapacityLimiter(1)  # a held answer has an index that grows as it is read
-        super().__init__([_ReadTool.calling(self._read, self.rules.read_tool)])
+        most = self.rules.of(self.rules.read_tool).policy.max_page_size
+        super().__init__([_ReadTool.calling(self._read, definition(self.rules.read_tool, most))])
 
     # The list of tools
 
@@ -324,9 +325,9 @@ class _ReadTool(Tool):
     _read: Callable[[dict[str, Any]], Awaitable[ToolResult]] = PrivateAttr()
 
     @classmethod
-    def calling(cls, read: Callable[[dict[str, Any]], Awaitable[ToolResult]], name: str) -> "_ReadTool":
-        entry = json.loads(definition(name))
-        entry["parameters"] = entry.pop("inputSchema")
+    def calling(cls, read: Callable[[dict[str, Any]], Awaitable[ToolResult]], listed: bytes) -> "_ReadTool":
+        entry = json.loads(listed)
+        entry["parameters"], entry["meta"] = entry.pop("inputSchema"), entry.pop("_meta")
         tool = cls.model_validate(entry)
         tool._read = read
         return tool

@@ -24,6 +24,7 @@ BEHAVIOURS: list[Callable[..., None]] = [
     relay.test_an_error_result_stays_an_error_and_keeps_its_meta,
     relay.test_an_error_says_all_it_says_in_its_first_block,
     relay.test_wrong_arguments_are_answered_with_what_is_right,
+    relay.test_an_argument_that_is_filled_in_with_nothing_is_not_given,
     relay.test_a_reading_keeps_to_the_rule_of_the_tool_it_is_of,
     relay.test_a_cursor_of_another_session_is_refused,
     relay.test_an_expired_cursor_says_what_to_do,

@@ -125,7 +125,7 @@ def test_a_blob_over_the_limit_is_a_stub_whose_cursor_returns_it_whole() -> None
     for cursor, block in ((one, blocks[0]), (two, blocks[1])):
         notice, whole = talk.read(cursor=cursor)["content"]
         assert notice["text"].startswith("[brimgate] ") and whole == block
-        assert talk.read(cursor=cursor, limit=5, search="", format="json")["content"][1] == block
+        assert talk.read(cursor=cursor, limit=0, search="", lines=" ", format="json")["content"][1] == block
     assert talk.decisions[0].outcome == "preview" and talk.decisions[0].issued_cursor
     assert talk.decisions[0].measured().original_tokens < 50
 

@@ -20,25 +20,36 @@ if TYPE_CHECKING:
     from brimgate.relay.content import Slot
 
 ARGUMENTS: Final = ("cursor", "limit", "fields", "path", "lines", "search", "pages", "format")
-_HINTS: Final[dict[str, dict[str, Any]]] = {
-    "limit": {"type": "integer"},
-    "fields": {"description": "id,guest.name"},
-    "path": {"description": "/result/17"},
-    "lines": {"description": "100-200"},
-    "search": {"description": "words or /regex/"},
+_ABOUT: Final[dict[str, str]] = {
+    "cursor": "shown",
+    "limit": "items",
+    "fields": "id,name",
+    "path": "/items/3",
+    "lines": "range",
+    "search": "words or /RE2/",
+    "pages": "range",
+    "format": "json, count",
 }
 
 
 @lru_cache(8)
-def definition(name: str) -> bytes:
-    """Return its entry in the list of tools. Every client pays for it in every session: at most 250 tokens."""
-    properties = {argument: {"type": "string"} | _HINTS.get(argument, {}) for argument in ARGUMENTS}
+def definition(name: str, max_limit: int = 200) -> bytes:
+    """Return its entry in the list of tools. Every client pays for it in every session: at most 250 tokens.
+
+    So its words are few. Clients that load tools on demand would not find it when a notice names it: it asks to be
+    loaded always.
+    """
+    properties: dict[str, dict[str, Any]] = {
+        argument: {"type": "string", "description": _ABOUT[argument]} for argument in ARGUMENTS
+    }
+    properties["limit"] |= {"type": "integer", "maximum": max_limit}
     return encode(
         {
             "name": name,
-            "description": "Read more of a cut result by the cursor in its [brimgate] line.",
+            "description": "Read on from a [brimgate] cursor",
             "inputSchema": {"type": "object", "properties": properties, "required": ["cursor"]},
             "annotations": {"readOnlyHint": True},
+            "_meta": {"anthropic/alwaysLoad": True},
         }
     )
 
@@ -61,6 +72,15 @@ def check_arguments(arguments: dict[str, Any]) -> str:
     if not isinstance(arguments.get("cursor"), str) or not arguments["cursor"]:
         return 'cursor is missing: pass the one from the "[brimgate]" line of the result to read on'
     return ""
+
+
+def _is_empty(name: str, value: object) -> bool:
+    """Return whether an argument means "not given": clients with strict schemas fill in every argument."""
+    if isinstance(value, str):
+        value = value.strip()
+    if isinstance(value, bool):
+        return False
+    return value is None or value in ("", []) or (name == "limit" and value in (0, "0"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +134,7 @@ def asked_of(
 ) -> ReadCall:
     from brimgate.engine.query import parse_query
 
-    given = {name: value for name, value in arguments.items() if value is not None and value != ""}
+    given = {name: value for name, value in arguments.items() if not _is_empty(name, value)}
     if wrong := check_arguments(given):
         raise BadRequest(wrong)
     cursor: str = given.pop("cursor").strip()
