@@ -80,7 +80,7 @@ def _is_empty(name: str, value: object) -> bool:
         value = value.strip()
     if isinstance(value, bool):
         return False
-    return value is None or value in ("", []) or (name == "limit" and value in (0, "0"))
+    return value is None or value == "" or (name == "limit" and value in (0, "0"))
 
 
 @dataclass(frozen=True, slots=True)
