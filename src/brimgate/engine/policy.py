@@ -1,6 +1,7 @@
 """What an answer must stay within, for all tools, for one tool, for one path. The defaults are those of the brief."""
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -148,7 +149,9 @@ class Policy(AnswerOptions):
         return min(self.chunk_threshold, self.output_token_threshold)
 
     def for_bounded_answers(self) -> "Policy":
-        return replace(self.with_budget(self.hard_output_token_cap), compact="never")
+        bounded = self.with_budget(self.hard_output_token_cap)
+        # A blob that comes from there was asked for by its cursor: it needs no second one.
+        return replace(bounded, compact="never", blobs="pass", max_blob_bytes=sys.maxsize)
 
     def spelled_out(self, fields: tuple[str, ...]) -> tuple[str, ...]:
         """Replace the name of each section by its fields."""

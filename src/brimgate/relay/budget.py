@@ -278,7 +278,7 @@ def set_aside(members: Mapping[str, Json], policy: Policy, hold: Hold, *, everyt
             continue
         slots = [make(raw) for raw in values]
         beside = policy.estimator.bound_of(bytes(members.get("structuredContent", b"")))
-        chosen = range(len(slots)) if everything else _unwanted(slots, beside, policy)
+        chosen = range(len(slots)) if everything else sorted(_unwanted(slots, beside, policy))
         stubs = {at: _Stub(slots[at], policy, hold) for at in chosen if slots[at].binary is not None}
         if not stubs:
             continue
@@ -296,15 +296,15 @@ def set_aside(members: Mapping[str, Json], policy: Policy, hold: Hold, *, everyt
     return aside
 
 
-def _unwanted(slots: list[Slot], beside: int, policy: Policy) -> list[int]:
+def _unwanted(slots: list[Slot], beside: int, policy: Policy) -> set[int]:
     """Return which slots have binary data that is not to be sent."""
     bound = beside + sum(policy.estimator.bound_of(slot.text) for slot in slots)
     is_small = bound <= policy.least_threshold
-    chosen = [
+    chosen = {
         at
         for at, slot in enumerate(slots)
         if slot.binary is not None and _is_unwanted(slot.binary, policy, is_small=is_small)
-    ]
+    }
     media = [
         (at, slot.media_tokens) for at, slot in enumerate(slots) if slot.media_tokens and at not in chosen
     ]
@@ -314,7 +314,7 @@ def _unwanted(slots: list[Slot], beside: int, policy: Policy) -> list[int]:
     room = cap - min(bound + _STUB_TOKENS * len(media), policy.least_threshold)
     for at, tokens in media:
         if tokens > room:
-            chosen.append(at)
+            chosen.add(at)
         else:
             room -= tokens
     return chosen
