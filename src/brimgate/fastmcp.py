@@ -26,6 +26,7 @@ from brimgate.hold.runtime import THREAD_BYTES
 from brimgate.hold.stores.contract import SnapshotStore
 from brimgate.hold.stores.memory import MemoryStore
 from brimgate.relay import results, rewrite
+from brimgate.relay.budget import untouched_record
 from brimgate.relay.protocol.message import encode
 from brimgate.relay.read_tool import definition, read_on
 from brimgate.relay.reduction import reports_failure
@@ -84,7 +85,8 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
         self._clock = clock
         self._report = report or log_decisions(_log)
         self._readers = CapacityLimiter(1)  # a held answer has an index that grows as it is read
-        super().__init__([_ReadTool.calling(self._read, self.rules.read_tool)])
+        most = self.rules.of(self.rules.read_tool).policy.max_page_size
+        super().__init__([_ReadTool.calling(self._read, definition(self.rules.read_tool, most))])
 
     # The list of tools
 
@@ -212,7 +214,7 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
         bound = partial(results.bound_result, raw, rule, schema=schema)
         bounded = await self._through(raw, account, bound)
         if bounded is None and rule.annotates_all:
-            return rewrite.annotated(raw, rewrite.untouched_record(raw, rule))
+            return rewrite.annotated(raw, untouched_record(raw, rule))
         return bounded
 
     async def _raise_bounded(
@@ -250,7 +252,7 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
         except ClientError as error:
             account.fail("refused", str(error))
             return ToolResult(content=f"{name}: {error}", is_error=True)
-        sent = rewrite.as_tool_result(reading.reply, picture=reading.picture)
+        sent = rewrite.as_tool_result(reading.reply, block=reading.block)
         account.tool = reading.tool
         account.read(reading.reply, sent)
         return _as_tool_result(sent)
@@ -323,9 +325,9 @@ class _ReadTool(Tool):
     _read: Callable[[dict[str, Any]], Awaitable[ToolResult]] = PrivateAttr()
 
     @classmethod
-    def calling(cls, read: Callable[[dict[str, Any]], Awaitable[ToolResult]], name: str) -> "_ReadTool":
-        entry = json.loads(definition(name))
-        entry["parameters"] = entry.pop("inputSchema")
+    def calling(cls, read: Callable[[dict[str, Any]], Awaitable[ToolResult]], listed: bytes) -> "_ReadTool":
+        entry = json.loads(listed)
+        entry["parameters"], entry["meta"] = entry.pop("inputSchema"), entry.pop("_meta")
         tool = cls.model_validate(entry)
         tool._read = read
         return tool

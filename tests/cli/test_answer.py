@@ -1,5 +1,6 @@
 """What of the result of a call is the answer."""
 
+import base64
 import json
 from typing import Any
 
@@ -36,6 +37,21 @@ def text(said: str) -> dict[str, str]:
 )  # fmt: skip
 def test_the_document_a_reader_wants(given: bytes, document: bytes) -> None:
     assert read_answer(given).document == document
+
+
+def test_binary_data_is_printed_as_its_size() -> None:
+    blob = {
+        "uri": "a:",
+        "mimeType": "application/pdf",
+        "blob": base64.b64encode(b"%PDF-" + bytes(9_000)).decode(),
+    }
+    answer = read_answer(result(text("look"), {"type": "resource", "resource": blob}))
+    size = "<9,005 bytes: --json prints them>"
+    assert json.loads(answer.printed) == [
+        text("look"),
+        {"type": "resource", "resource": blob | {"blob": size}},
+    ]
+    assert json.loads(answer.as_json) == [text("look"), {"type": "resource", "resource": blob}]
 
 
 def test_an_image_stays_with_its_text() -> None:

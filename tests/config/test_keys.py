@@ -1,5 +1,6 @@
 """Every key there is changes what the relay does. A key without a case here fails the last test."""
 
+import base64
 import json
 import subprocess
 import sys
@@ -213,6 +214,23 @@ def protects_a_share(setting: Callable[[str], Conversation], key: str) -> None:
     assert shares[0] == 0 and 20 < shares[1] < 60 and shares[2] == 100
 
 
+def attachment(size: int) -> dict[str, Any]:
+    resource = {"uri": "a:", "mimeType": "application/pdf", "blob": base64.b64encode(bytes(size)).decode()}
+    return {"content": [{"type": "resource", "resource": resource}]}
+
+
+def holds_large_blobs(setting: Callable[[str], Conversation], key: str) -> None:
+    talking = setting(f"{key}: 90")
+    assert talking.call(attachment(90)) == attachment(90)
+    assert "application/pdf, 91 bytes" in texts(talking.call(attachment(91)))[0]
+    assert setting(f"{key}: 9999999").call(attachment(999_999)) == attachment(999_999)
+
+
+def shows_stubs_of_blobs(setting: Callable[[str], Conversation], key: str) -> None:
+    assert setting(f"{key}: pass").call(attachment(90_000)) == attachment(90_000)
+    assert "application/pdf, 90 bytes" in texts(setting(f"{key}: stub").call(attachment(90)))[0]
+
+
 ALIKE = {
     "enabled": reduced_at_all,
     "default_page_size": smaller_pages,
@@ -228,6 +246,8 @@ ALIKE = {
     "strip_empty": leaves_out_empties,
     "strip_fields": shows_the_size_of,
     "keywords": keeps_sentences_with,
+    "max_blob_bytes": holds_large_blobs,
+    "blobs": shows_stubs_of_blobs,
     "output_schema": treats_schemas,
     "annotate": annotates,
     "rollout": protects_a_share,

@@ -35,6 +35,7 @@ from brimgate.testing import bookings
 from tests.conftest import ROOT
 from tests.fastmcp.talking import Talk, as_sent, talking
 from tests.relay.conversation import cost, policy, record_of, texts
+from tests.world import through_brimgate
 
 EXAMPLE = ROOT / "examples" / "fastmcp_server.py"
 LOG = "\n".join(f"2026-11-16 12:00:{number % 60:02d} INFO request {number} served" for number in range(4_000))
@@ -140,6 +141,64 @@ def test_an_error_is_bounded_and_stays_an_error() -> None:
         assert cost(talk.use("x" * 50_000)) <= 2_000
 
 
+def test_the_exception_of_a_long_error_has_its_text() -> None:
+    """FastMCP's client raises the first block of an error; it was the notice alone."""
+    with one_server() as talk, pytest.raises(ToolError) as raised:
+        talk.portal.call(talk.caller.call_tool, "fail", {})
+    assert str(raised.value).startswith("[brimgate] ")
+    assert "INFO request 0 served\n2026-11-16 12:00:01 INFO request 1 served" in str(raised.value)
+
+
+def test_a_long_error_through_the_relay_has_its_text_in_every_client() -> None:
+    command = through_brimgate([sys.executable, str(ROOT / "tests" / "relay" / "faulty_server.py")])
+    with talking(StdioTransport(command[0], command[1:])) as talk, pytest.raises(ToolError) as raised:
+        talk.portal.call(talk.caller.call_tool, "error_result", {})
+
+    async def first_block() -> Any:
+        parameters = StdioServerParameters(command=command[0], args=command[1:])
+        async with stdio_client(parameters) as streams, ClientSession(*streams) as session:
+            await session.initialize()
+            return (await session.call_tool("error_result", {})).content[0]
+
+    for told in (str(raised.value), asyncio.run(first_block()).text):
+        assert told.startswith("[brimgate] ") and told.count("Traceback: something\n") > 20
+
+
+def test_a_blob_passes_and_a_larger_one_is_held_whole() -> None:
+    """In a tool's result and in a resource alike; what FastMCP sends is what the server gave."""
+    data = b"%PDF-1.7\n" + bytes(range(256)) * 400
+    mcp = FastMCP(
+        "tested",
+        middleware=[
+            BrimgateMiddleware(
+                policy(),
+                tools={
+                    "large*": Override(max_blob_bytes=9),
+                    "resources/read": Override(max_blob_bytes=150_000),
+                },
+            )
+        ],
+    )
+    inner = mt.BlobResourceContents(
+        uri="file:///a.pdf", mime_type="application/pdf", blob=b64encode(data).decode()
+    )
+    block = mt.EmbeddedResource(type="resource", resource=inner)
+    mcp.tool(lambda: block, name="attach")
+    mcp.tool(lambda: block, name="large_attach")
+    mcp.resource("file:///a.pdf", mime_type="application/pdf")(lambda: data)
+    mcp.resource("file:///b.pdf", mime_type="application/pdf")(lambda: data * 2)
+    with talking(mcp) as talk:
+        assert talk.use("attach")["content"] == [as_sent(block)]
+        assert talk.resource("file:///a.pdf")["contents"] == [as_sent(inner)]
+        got = talk.use("large_attach")
+        assert "application/pdf, 102,409 bytes, file:///a.pdf: held" in texts(got)[0]
+        assert talk.read(cursor=record_of(got)["blobs"][0]["cursor"])["content"][1] == as_sent(block)
+        (stub,) = (resource := talk.resource("file:///b.pdf"))["contents"]
+        assert stub["uri"] == "file:///b.pdf" and "204,818 bytes" in stub["text"]
+        read = talk.read(cursor=record_of(resource)["blobs"][0]["cursor"])["content"][1]
+        assert read["resource"]["blob"] == b64encode(data * 2).decode()
+
+
 def test_text_that_is_no_unicode_is_bounded_all_the_same() -> None:
     mcp = FastMCP("tested", middleware=[BrimgateMiddleware(policy())])
     mcp.tool(lambda: "\ud800" + LOG, name="odd")
@@ -208,7 +267,8 @@ def test_others_are_served_while_a_very_large_result_is_worked_on() -> None:
 def test_our_tool_is_listed_once_and_costs_at_most_250_tokens() -> None:
     with one_server() as talk:
         (ours,) = [tool for tool in talk.tools() if tool["name"] == "brimgate_read"]
-    shown = {name: ours[name] for name in ("name", "description", "inputSchema", "annotations")}
+    shown = {name: ours[name] for name in ("name", "description", "inputSchema")}
+    assert ours["annotations"] == {"readOnlyHint": True} and ours["_meta"]["anthropic/alwaysLoad"] is True
     assert shown["inputSchema"]["required"] == ["cursor"]
     assert Estimator().ceiling(json.dumps(shown, separators=(",", ":"))) <= 250
 

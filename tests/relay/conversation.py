@@ -11,6 +11,7 @@ from brimgate.engine.rebuild import Rebuilder
 from brimgate.engine.replies.reply import Reply
 from brimgate.engine.tokens.estimator import Estimator
 from brimgate.hold.protection import Protection
+from brimgate.hold.stores.contract import Bounds
 from brimgate.hold.stores.memory import MemoryStore
 from brimgate.relay.actions import Decided, Note, ToClient, ToUpstream
 from brimgate.relay.session import Session
@@ -28,11 +29,14 @@ def policy(budget: int = 2_000, **changes: Any) -> Policy:
 
 class Conversation:
     def __init__(
-        self, rule: ToolRule | None = None, resolve: Callable[[str], ToolRule] | None = None
+        self,
+        rule: ToolRule | None = None,
+        resolve: Callable[[str], ToolRule] | None = None,
+        bounds: Bounds | None = None,
     ) -> None:
         rule = rule or ToolRule(policy())
         self.now = NOW
-        self.store = MemoryStore()
+        self.store = MemoryStore(bounds)
         protection = Protection(rule.policy, KeyRing(KEY), self.store)
         self.session = Session(Rules(resolve or (lambda _: rule)), lambda: protection, lambda: self.now)
         self.notes: list[Note] = []

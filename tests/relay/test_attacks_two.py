@@ -98,7 +98,7 @@ def test_a_large_answer_without_an_id_does_not_become_broken_json(members: dict[
 
 
 def test_a_picture_of_a_resource_that_was_held_can_be_seen() -> None:
-    """Twelve pictures of 3,000 tokens each: some are held, and a path leads to them."""
+    """Twelve pictures of 3,000 tokens each: some are held, and a cursor leads to each of them."""
     big = HEADER.replace(struct.pack(">II", 100, 100), struct.pack(">II", 1500, 1500))
     contents = [
         {
@@ -110,8 +110,19 @@ def test_a_picture_of_a_resource_that_was_held_can_be_seen() -> None:
     ]
     conversation = Conversation(ToolRule(Policy()))
     first = conversation.exchange("resources/read", {"uri": "a:"}, {"result": {"contents": contents}})
-    read = conversation.read(cursor=record_of(first["result"])["nextCursor"], path="/contents/0")
-    assert [block["type"] for block in read["content"]] != ["text", "text"]
+    stubs = {stub["uri"]: stub["cursor"] for stub in record_of(first["result"])["blobs"]}
+    assert len(stubs) == 9
+    for resource in contents[3:]:
+        read = conversation.read(cursor=stubs[resource["uri"]])
+        assert read["content"][1] == {"type": "resource", "resource": resource}
+
+
+def test_a_path_leads_to_a_picture_in_a_held_document() -> None:
+    conversation = Conversation(ToolRule(Policy()))
+    document = {"pages": [PICTURE], "text": FLOOD}
+    first = conversation.call({"content": [{"type": "text", "text": json.dumps(document)}]})
+    read = conversation.read(cursor=record_of(first)["nextCursor"], path="/pages/0")
+    assert read["content"][1] == PICTURE
 
 
 # Sessions

@@ -7,11 +7,12 @@ import zlib
 from typing import Any
 
 import pytest
+from brimgate.engine.tokens.families import FAMILIES
 
 from brimgate.engine import jsontext
 from brimgate.engine.policy import ToolRule
 from brimgate.engine.tokens.estimator import Estimator
-from brimgate.relay.read_tool import definition
+from brimgate.relay.read_tool import definition, is_definition
 from tests.relay.conversation import Conversation, cost, policy, record_of, texts
 
 ROWS = [{"id": number, "name": f"guest {number}", "status": "confirmed"} for number in range(1_000)]
@@ -147,9 +148,10 @@ def test_pictures_over_the_cap_are_held_and_the_first_ones_stay() -> None:
     got = talk.call({"content": [png(1_500, 1_500) for _ in range(8)]})
     stayed = sum(block["type"] == "image" for block in got["content"])
     assert 2 <= stayed <= 4
-    assert texts(got)[0].startswith("[brimgate] ")
-    cursor = record_of(got)["detailsAvailable"]["cursor"]
-    shown = [talk.read(cursor=cursor, path=f"/content/{held}")["content"] for held in range(8 - stayed)]
+    stubs = texts(got)
+    assert len(stubs) == 8 - stayed and all(stub.startswith("[brimgate] image/png, ") for stub in stubs)
+    cursors = [blob["cursor"] for blob in record_of(got)["blobs"]]
+    shown = [talk.read(cursor=cursor)["content"] for cursor in cursors]
     assert [content[1] for content in shown] == [png(1_500, 1_500)] * (8 - stayed)
 
 
@@ -234,6 +236,36 @@ def test_an_error_result_stays_an_error_and_keeps_its_meta() -> None:
     assert talk.walk(got).decode() == LONG
 
 
+def test_an_error_says_all_it_says_in_its_first_block() -> None:
+    """Clients read no other block of an error: FastMCP's and others raise it as an exception."""
+    talk = Conversation()
+    small, heavy = text("The import failed."), text(LONG) | {"annotations": {"audience": ["user"]}}
+    got = talk.call({"content": [small, png(20, 20), heavy, text("Try again.")], "isError": True})
+    first, *others = got["content"]
+    notice, told, payload = first["text"].split("\n", 2)
+    assert (
+        notice.startswith("[brimgate] ") and told == "The import failed." and LONG.startswith(payload[:200])
+    )
+    assert others == [png(20, 20), text("Try again.")] and first["annotations"] == {"audience": ["user"]}
+    assert record_of(got)["payloadBlock"] == 0 and cost(got) <= 2_000
+    assert talk.walk(got).decode() == LONG
+
+
+@pytest.mark.parametrize("form", [ROWS, {f"k{n}": LONG[:900] for n in range(40)}], ids=["page", "preview"])
+def test_an_error_of_any_shape_is_one_block(form: Any) -> None:
+    talk = Conversation()
+    got = talk.call({"content": [text(json.dumps(form))], "isError": True})
+    assert len(got["content"]) == 1 and len(texts(got)[0].split("\n", 1)[1]) > 500
+    assert json.loads(talk.walk(got)) == form
+
+
+def test_an_error_that_is_held_whole_is_one_block() -> None:
+    talk = Conversation()
+    got = talk.call({"content": [text("hi") | {"title": LONG * 3}], "isError": True})
+    assert len(got["content"]) == 1 and "/content/0/title" in texts(got)[0]
+    assert json.loads(talk.walk(got))["content"][0]["title"] == LONG * 3
+
+
 @pytest.mark.parametrize("data", [LONG, {"trace": LONG, "retryable": False}, ROWS])
 def test_an_oversized_error_is_bounded_and_keeps_its_code_and_message(data: Any) -> None:
     talk = Conversation()
@@ -263,15 +295,6 @@ def test_a_resource_is_bounded_in_place() -> None:
     assert notice.startswith("[brimgate] ") and Estimator().ceiling(notice + payload) <= 2_000
     first = {"content": [text(notice), text(payload)], "_meta": result["_meta"]}
     assert talk.walk(first).decode() == LONG
-
-
-def test_a_large_blob_becomes_a_text_that_leads_to_it() -> None:
-    talk = Conversation()
-    blob = base64.b64encode(bytes(range(256)) * 400).decode()
-    contents = [{"uri": "file:///x", "mimeType": "application/pdf", "blob": blob}]
-    got = talk.exchange("resources/read", {}, {"result": {"contents": contents}})["result"]["contents"][0]
-    assert "blob" not in got and got["mimeType"] == "text/plain"
-    assert got["text"].startswith("[brimgate] ")
 
 
 def test_a_prompt_is_bounded_where_its_message_stands() -> None:
@@ -412,10 +435,32 @@ def test_our_tool_stands_once_at_the_end_of_the_first_page() -> None:
     assert [tool["name"] for tool in listed(talk, {"cursor": "2"})] == ["b", "a"]
 
 
-def test_our_tools_definition_costs_at_most_250_tokens() -> None:
-    assert all(
-        Estimator(family).ceiling(definition("brimgate_read")) <= 250 for family in ("claude", "o200k")
-    )
+@pytest.mark.parametrize("family", FAMILIES)
+def test_our_tools_definition_costs_at_most_250_tokens(family: str) -> None:
+    """All of it by the best estimate; what clients show a model of it, however it is counted."""
+    whole = definition("brimgate_read")
+    entry = json.loads(whole)
+    shown = {name: entry[name] for name in ("name", "description", "inputSchema")}
+    assert Estimator(family).count(whole) <= 250
+    assert Estimator(family).ceiling(json.dumps(shown, separators=(",", ":"))) <= 250
+
+
+def test_our_tool_asks_to_be_loaded_and_describes_every_parameter() -> None:
+    """Clients that load tools on demand would not find it when a notice names it."""
+    for talk, most in ((Conversation(), 200), (Conversation(ToolRule(policy(max_page_size=70))), 70)):
+        tool = listed(talk)[-1]
+        assert tool["name"] == "brimgate_read" and tool["_meta"]["anthropic/alwaysLoad"] is True
+        parameters = tool["inputSchema"]["properties"]
+        assert all(one["type"] in ("string", "integer") and one["description"] for one in parameters.values())
+        assert parameters["limit"]["maximum"] == most and is_definition(
+            json.dumps(tool["inputSchema"]).encode()
+        )
+
+
+def test_the_tool_of_an_older_brimgate_is_recognised() -> None:
+    names = ("cursor", "limit", "fields", "path", "lines", "search", "pages", "format")
+    older = {"type": "object", "properties": {name: {"type": "string"} for name in names}}
+    assert is_definition(json.dumps(older).encode())
 
 
 def test_output_schemas_are_dropped_relaxed_or_kept() -> None:
@@ -484,10 +529,24 @@ def test_reading_on_answers_in_the_callers_era() -> None:
     assert talk.read(cursor=cursor, modern=True)["resultType"] == "complete"
 
 
+@pytest.mark.parametrize(("nothing", "no_limit"), [("", 0), ("  ", "0"), (None, ""), ("", " "), (None, None)])
+def test_an_argument_that_is_filled_in_with_nothing_is_not_given(nothing: Any, no_limit: Any) -> None:
+    """Clients with strict schemas fill in every argument."""
+    talk = Conversation()
+    cursor = record_of(talk.call({"content": [text(json.dumps(ROWS))]}))["nextCursor"]
+    names = ("fields", "path", "lines", "search", "pages", "format")
+    assert talk.read(cursor=cursor, limit=no_limit, **dict.fromkeys(names, nothing)) == talk.read(
+        cursor=cursor
+    )
+    assert "cursor is missing" in texts(talk.read(cursor=nothing))[0]
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         ({}, "cursor is missing"),
+        ({"cursor": "{}", "limit": False}, "limit must be a whole number"),
+        ({"cursor": "{}", "limit": -1}, "limit must be a whole number"),
         ({"cursor": 5}, "cursor is missing"),
         ({"cursor": "nonsense"}, "run the tool again"),
         ({"cursor": "{}", "limt": 5}, "there is no argument 'limt'"),

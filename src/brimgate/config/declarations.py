@@ -7,6 +7,7 @@ from brimgate.engine.options import option, overriding
 from brimgate.engine.policy import (
     Annotate,
     AnswerOptions,
+    Blobs,
     CallOptions,
     Form,
     OutputSchema,
@@ -49,6 +50,8 @@ class Override:
     strip_vectors: bool | None = overriding(AnswerOptions, "strip_vectors")
     strip_empty: bool | None = overriding(AnswerOptions, "strip_empty")
     strip_fields: tuple[str, ...] | None = overriding(AnswerOptions, "strip_fields")
+    max_blob_bytes: int | None = overriding(AnswerOptions, "max_blob_bytes")
+    blobs: Blobs | None = overriding(AnswerOptions, "blobs")
     output_schema: OutputSchema | None = overriding(CallOptions, "output_schema")
     annotate: Annotate | None = overriding(CallOptions, "annotate")
     rollout: int | None = overriding(CallOptions, "rollout")

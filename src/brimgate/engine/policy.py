@@ -1,6 +1,7 @@
 """What an answer must stay within, for all tools, for one tool, for one path. The defaults are those of the brief."""
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 OutputSchema = Literal["drop", "relax", "keep"]
 Annotate = Literal["always", "reduced"]
 Switch = Literal["always", "never"]
+Blobs = Literal["pass", "stub"]
 Form = Literal["auto", "json", "columns", "table", "lines", "bare", "toon"]
 THRESHOLDS: Final = ("output_token_threshold", "object_threshold", "chunk_threshold")
 AnswerFormats = Callable[[bytes, Callable[[dict[str, Any]], None]], "AnswerFormat"]
@@ -108,6 +110,14 @@ class AnswerOptions:
         (), "fields to replace by their size; `*` matches anything", example='[_links, "debug_*"]'
     )
     keywords: tuple[str, ...] = option((), "keep sentences with these words first when a text is shortened")
+    max_blob_bytes: int = option(
+        16 << 20,
+        "largest blob, image or sound in bytes to pass; a larger one is read whole from the cursor of its stub",
+        minimum=0,
+    )
+    blobs: Blobs = option(
+        "pass", "`stub`: show type, size and cursor of every blob, for clients that show blobs to the model"
+    )
 
 
 @dataclass(frozen=True)
@@ -182,7 +192,9 @@ class Policy(AnswerOptions):
         return min(self.text_budget, self.output_token_threshold)
 
     def for_bounded_answers(self) -> "Policy":
-        return replace(self.with_budget(self.hard_output_token_cap), compact="never")
+        bounded = self.with_budget(self.hard_output_token_cap)
+        # A blob that comes from there was asked for by its cursor: it needs no second one.
+        return replace(bounded, compact="never", blobs="pass", max_blob_bytes=sys.maxsize)
 
     def spelled_out(self, fields: tuple[str, ...]) -> tuple[str, ...]:
         """Replace the name of each section by its fields."""
@@ -220,7 +232,9 @@ class ToolRule(CallOptions):
     @lazy
     def reads_everything(self) -> bool:
         """Whether even a small answer must be inspected."""
-        return self.annotates_all or self.policy.reads_everything
+        policy = self.policy
+        looks_for_blobs = policy.blobs == "stub" or policy.max_blob_bytes < 3 * policy.least_threshold
+        return self.annotates_all or policy.reads_everything or looks_for_blobs
 
     @property
     def annotates_all(self) -> bool:

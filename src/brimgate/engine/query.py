@@ -17,7 +17,7 @@ COUNT: Final = "count"
 """The form of a reply to a search that tells only how many matches there are."""
 _RANGE: Final = re.compile(r"\s*(\d{1,9})\s*(?:(?:-|–|\.\.|:|,)\s*(\d{1,9})\s*)?\Z")
 MAX_PAGES: Final = 20
-ViewScope = Literal["whole", "focus", "path", "walk", "chosen", "text"]
+ViewScope = Literal["whole", "focus", "path", "walk", "chosen", "text", "block"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class View:
 
     whole: every part in document order; focus: the dominant list or text; path: the value at `path`, as an answer of
     its own; walk: every part of the value at `path`; chosen: every part of the chosen `fields` of the object there;
-    text: the original bytes, whatever they contain.
+    text: the original bytes, whatever they contain; block: a content block with binary data, which is read whole.
     """
     path: str = ""
     fields: tuple[str, ...] = ()
@@ -63,6 +63,7 @@ class View:
 
 WHOLE: Final = View("whole")
 FOCUS: Final = View("focus")
+BLOCK: Final = View("block")
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,7 @@ def _leads_inside(view: View) -> bool:
             return True
         case "walk":
             return bool(view.path)
-        case "whole" | "focus" | "chosen" | "text":
+        case "whole" | "focus" | "chosen" | "text" | "block":
             return False
         case _:
             assert_never(view.scope)

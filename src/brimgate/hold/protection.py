@@ -7,13 +7,13 @@ from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from brimgate.engine.cursor import Binding, Cursor, KeyRing, check_key, peek
 from brimgate.engine.decision import asked_outcome
 from brimgate.engine.document import Document, Position
 from brimgate.engine.policy import USUAL_PAGE, Policy
-from brimgate.engine.query import FOCUS, WHOLE, Query, View
+from brimgate.engine.query import BLOCK, FOCUS, WHOLE, Query, View
 from brimgate.engine.replies.formatted import AnswerFormat
 from brimgate.engine.replies.reply import Reply
 from brimgate.engine.replies.text import Gate
@@ -22,15 +22,12 @@ from brimgate.hold.live_lists import ListState, LiveList, LiveLists, items_neede
 from brimgate.hold.stores.contract import SnapshotStore
 from brimgate.platform import create_private, is_private, make_private_dir
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 KEY_VARIABLE: Final = "BRIMGATE_CURSOR_KEY"
 DEFAULT_TTL_SECONDS: Final = 600
 _MAX_OPENED_BYTES: Final = 128 << 20
 _TOOL: Final = b"\0tool"
 """The key of the tool's name, stored beside its snapshot; keys of views have four bytes."""
-_NAMED_VIEWS: Final = {b"": WHOLE, FOCUS.key(): FOCUS}
+_NAMED_VIEWS: Final = {b"": WHOLE, FOCUS.key(): FOCUS, BLOCK.key(): BLOCK}
 _USUAL: Final = Policy()
 
 
@@ -69,11 +66,9 @@ class Protection:
         ).first()
         return reply and replace(reply, record=reply.record | {"degraded": True})
 
-    def holding(
-        self, binding: Binding, now: float, answer_format: AnswerFormat | None = None
-    ) -> "Callable[[bytes, Policy], Reply | None]":
-        """Return `protect` for one caller and tool. It takes whatever policy an answer needs."""
-        return lambda data, policy: replace(self, policy=policy).protect(data, binding, now, answer_format)
+    def holding(self, binding: Binding, now: float, answer_format: AnswerFormat | None = None) -> "Holder":
+        """Return what holds the parts of one answer."""
+        return Holder(self, binding, now, answer_format)
 
     def hold(
         self, data: bytes, binding: Binding, now: float, live_list: LiveList | None = None
@@ -198,6 +193,33 @@ class Protection:
         return View.unpack(self._kept_view(binding.principal, cursor.snapshot, cursor.view))
 
 
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Holds the parts of one answer, for one caller and tool."""
+
+    protection: Protection
+    binding: Binding
+    now: float
+    answer_format: AnswerFormat | None = None
+
+    def __call__(self, data: bytes, policy: Policy) -> Reply | None:
+        """Do as `Protection.protect`, under whatever policy a part needs."""
+        protection = replace(self.protection, policy=policy)
+        return protection.protect(data, self.binding, self.now, self.answer_format)
+
+    def block(self, raw: bytes) -> str:
+        """Hold a content block that is read whole. Return its cursor."""
+        return self.protection.hold(raw, self.binding, self.now).issue(BLOCK, Position(0))
+
+    def has(self, cursor: str) -> bool:
+        """Return whether there was room for what a cursor leads to, and still is."""
+        try:
+            self.protection.owner(cursor, self.binding.principal, self.binding.upstream)
+        except CursorError:
+            return False
+        return True
+
+
 class OpenedDocuments:
     """The documents in use, with the index of what was already opened, so that page k costs a slice.
 
@@ -271,7 +293,7 @@ class HeldAnswer:
         if not self._snapshot:
             self._snapshot = protection.ring.snapshot_id(self.document.original, self._binding)
         self._keep(_TOOL, self._binding.tool.encode(), expires)
-        view = self._with_choices(view)
+        view = view if view == BLOCK else self._with_choices(view)
         key = b"" if view == WHOLE else view.key()
         if key not in _NAMED_VIEWS:
             self._keep(key, view.pack(), expires)

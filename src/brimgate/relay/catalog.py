@@ -50,7 +50,7 @@ class Catalog:
             return None
         kept = [written for entry in entries if (written := self._rewrite(entry, rules)) is not None]
         if first_page:
-            kept.append(definition(rules.read_tool))
+            kept.append(_own_entry(rules))
         if kept == entries:
             return raw
         return close_object({**members, "tools": close_list(kept)})
@@ -95,7 +95,7 @@ class Catalog:
 
     def own_list(self, rules: Rules, *, modern: bool) -> bytes:
         """Return a list with only the read tool, for a server without tools."""
-        members: dict[str, Json] = {"tools": close_list([definition(rules.read_tool)])}
+        members: dict[str, Json] = {"tools": close_list([_own_entry(rules)])}
         if modern:
             members |= {"resultType": b'"complete"', "ttlMs": b"300000", "cacheScope": b'"public"'}
         return close_object(members)
@@ -110,6 +110,10 @@ class Catalog:
         if self.has_tools:
             return None
         return close_object({**members, "capabilities": close_object({**capabilities, "tools": b"{}"})})
+
+
+def _own_entry(rules: Rules) -> bytes:
+    return definition(rules.read_tool, rules.of(rules.read_tool).policy.max_page_size)
 
 
 def _text(raw: msgspec.Raw) -> str:

@@ -17,28 +17,39 @@ if TYPE_CHECKING:
     from brimgate.engine.query import Query
     from brimgate.engine.replies.reply import Reply
     from brimgate.hold.protection import Protection
+    from brimgate.relay.content import Slot
 
 ARGUMENTS: Final = ("cursor", "limit", "fields", "path", "lines", "search", "pages", "format")
-_NOTICE_TOKENS: Final = 60
-_HINTS: Final[dict[str, dict[str, Any]]] = {
-    "limit": {"type": "integer"},
-    "fields": {"description": "id,guest.name"},
-    "path": {"description": "/result/17"},
-    "lines": {"description": "100-200"},
-    "search": {"description": "words or /regex/"},
+_ABOUT: Final[dict[str, str]] = {
+    "cursor": "shown",
+    "limit": "items",
+    "fields": "id,name",
+    "path": "/items/3",
+    "lines": "range",
+    "search": "words or /RE2/",
+    "pages": "range",
+    "format": "json, count",
 }
 
 
 @lru_cache(8)
-def definition(name: str) -> bytes:
-    """Return its entry in the list of tools. Every client pays for it in every session: at most 250 tokens."""
-    properties = {argument: {"type": "string"} | _HINTS.get(argument, {}) for argument in ARGUMENTS}
+def definition(name: str, max_limit: int = 200) -> bytes:
+    """Return its entry in the list of tools. Every client pays for it in every session: at most 250 tokens.
+
+    So its words are few. Clients that load tools on demand would not find it when a notice names it: it asks to be
+    loaded always.
+    """
+    properties: dict[str, dict[str, Any]] = {
+        argument: {"type": "string", "description": _ABOUT[argument]} for argument in ARGUMENTS
+    }
+    properties["limit"] |= {"type": "integer", "maximum": max_limit}
     return encode(
         {
             "name": name,
-            "description": "Read more of a cut result by the cursor in its [brimgate] line.",
+            "description": "Read on from a [brimgate] cursor",
             "inputSchema": {"type": "object", "properties": properties, "required": ["cursor"]},
             "annotations": {"readOnlyHint": True},
+            "_meta": {"anthropic/alwaysLoad": True},
         }
     )
 
@@ -63,13 +74,22 @@ def check_arguments(arguments: dict[str, Any]) -> str:
     return ""
 
 
+def _is_empty(name: str, value: object) -> bool:
+    """Return whether an argument means "not given": clients with strict schemas fill in every argument."""
+    if isinstance(value, str):
+        value = value.strip()
+    if isinstance(value, bool):
+        return False
+    return value is None or value == "" or (name == "limit" and value in (0, "0"))
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     tool: str
     """The tool whose answer it is from."""
     reply: "Reply"
-    picture: bytes = b""
-    """A block that is shown as it is, not as text: an image that did not fit into the first answer."""
+    block: bytes = b""
+    """A content block that is sent as it came: an image, a sound or a blob that was not in the first answer."""
 
 
 def read_on(
@@ -83,10 +103,13 @@ def read_on(
     on_trouble: "Callable[[dict[str, Any]], None]" = lambda _: None,
 ) -> Reading:
     """Answer a call. Raise ClientError with a message that says what is right."""
-    from brimgate.engine.query import Query
+    from brimgate.engine.cursor import peek
+    from brimgate.engine.query import BLOCK, Query
 
     asked = asked_of(arguments, rules, protection, principal, upstream)
     cursor, binding, query, bound = asked.cursor, asked.binding, asked.query, asked.protection
+    if peek(cursor).view == BLOCK.key():
+        return Reading(binding.tool, *_block(asked, now))
     if query == Query(path=query.path) and query.path is not None:
         found = _picture(bound.section(cursor, binding, query.path, now), bound.policy)
         if found is not None:
@@ -111,7 +134,7 @@ def asked_of(
 ) -> ReadCall:
     from brimgate.engine.query import parse_query
 
-    given = {name: value for name, value in arguments.items() if value is not None and value != ""}
+    given = {name: value for name, value in arguments.items() if not _is_empty(name, value)}
     if wrong := check_arguments(given):
         raise BadRequest(wrong)
     cursor: str = given.pop("cursor").strip()
@@ -121,24 +144,45 @@ def asked_of(
     return ReadCall(cursor, binding, query, replace(protection, policy=policy, ttl_seconds=rules.ttl_seconds))
 
 
+def _block(asked: ReadCall, now: float) -> "tuple[Reply, bytes]":
+    """Return a content block that was held whole."""
+    from brimgate.engine.query import Query
+    from brimgate.relay.content import block_slot
+
+    if replace(asked.query, limit=0, form="") != Query():
+        raise BadRequest("this cursor leads to binary data, which is read whole: pass the cursor alone")
+    policy = asked.protection.policy
+    raw = asked.protection.opened(asked.cursor, asked.binding, now)[0].document.data
+    found = _whole(block_slot(raw), policy)
+    if found is None:
+        raise BadRequest(f"it is over the hard cap of {policy.hard_output_token_cap:,} tokens")
+    return found
+
+
 def _picture(raw: bytes, policy: "Policy") -> "tuple[Reply, bytes] | None":
-    """Return a held image that a path leads to, if it fits under the cap."""
-    from brimgate.engine.replies.reply import Notice, Reply, budget_fields
-    from brimgate.relay.budget import without_data
-    from brimgate.relay.content import block_slot, resource_slot
+    """Return an image or sound in a held answer that a path leads to, if it fits under the cap."""
+    from brimgate.relay.content import block_slot, embedded
 
     if raw[:1] != b"{":
         return None
-    tokens, shown = block_slot(raw).media_tokens, raw
-    if not tokens:
-        tokens, shown = resource_slot(raw).media_tokens, b'{"type":"resource","resource":' + raw + b"}"
-    whole = tokens + _NOTICE_TOKENS + policy.estimator.ceiling(without_data(shown))
-    if not tokens or whole > policy.hard_output_token_cap:
+    for slot in (block_slot(raw), block_slot(embedded(raw))):
+        if slot.media_tokens:
+            return _whole(slot, policy)
+    return None
+
+
+def _whole(slot: "Slot", policy: "Policy") -> "tuple[Reply, bytes] | None":
+    """Return a block with its notice, or None if it does not fit under the cap."""
+    from brimgate.engine.replies.reply import Notice, Reply, budget_fields
+    from brimgate.relay.budget import cost_around_data
+
+    tokens, raw = slot.media_tokens + cost_around_data(slot, policy), bytes(slot.raw)
+    if tokens > policy.hard_output_token_cap:
         return None
-    notice = Notice("section, whole: an image", whole, tokens, tool=policy.read_tool)
-    record: dict[str, Any] = {
-        "kind": "section",
-        "format": "image",
-        "total": {"tokens": tokens, "bytes": len(raw)},
-    }
-    return Reply(notice.line(), "", record | budget_fields(whole, policy.hard_output_token_cap)), shown
+    size = slot.binary.byte_count if slot.binary is not None else len(raw)
+    what = "an image or sound" if slot.media_tokens else "binary data"
+    notice = Notice(f"section, whole: {what}, {size:,} bytes", tokens, tokens, tool=policy.read_tool)
+    total = {"tokens": slot.media_tokens, "bytes": len(raw)}
+    record: dict[str, Any] = {"kind": "section", "format": "block", "total": total}
+    record |= budget_fields(tokens, policy.hard_output_token_cap)
+    return Reply(notice.line(), "", record, original_bytes=len(raw)), raw

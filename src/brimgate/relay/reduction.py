@@ -26,9 +26,8 @@ from brimgate.relay.read_tool import read_on
 if TYPE_CHECKING:
     from brimgate.engine.decision import AnswerFormat
     from brimgate.engine.policy import Policy
-    from brimgate.engine.replies.reply import Reply
     from brimgate.hold.live_lists import ClaimTickets, LiveList
-    from brimgate.hold.protection import Protection
+    from brimgate.hold.protection import Holder, Protection
     from brimgate.relay.rewrite import Bounded
 
 _ENVELOPE_BYTES: Final = 2_000
@@ -242,7 +241,8 @@ class Reducer:
         result, rule = _text_result(data, modern=call.modern), call.rule
         carried = Message(result=msgspec.Raw(result))
         if rule.annotates_all and call.protected:
-            from brimgate.relay.rewrite import annotated, untouched_record
+            from brimgate.relay.budget import untouched_record
+            from brimgate.relay.rewrite import annotated
 
             result = annotated(result, untouched_record(result, rule))
         return [self.passed(call, carried), ToClient(rpc.answer(message.key, result))]
@@ -281,9 +281,7 @@ class Reducer:
         fill = asked.protection.fill
         await _fetched(call, partial(fill, asked.cursor, asked.binding, asked.query, self._clock()))
 
-    def _hold(
-        self, call: PendingCall, answer_format: "AnswerFormat | None" = None
-    ) -> "Callable[[bytes, Policy], Reply | None]":
+    def _hold(self, call: PendingCall, answer_format: "AnswerFormat | None" = None) -> "Holder":
         from brimgate.engine.cursor import Binding
 
         protection = replace(self._protection(), ttl_seconds=call.rules.ttl_seconds)
@@ -336,7 +334,7 @@ class Reducer:
         except ClientError as error:
             return [*notes, *self._refuse(message.key, call, error, f"{call.rules.read_tool}: ")]
         reply, era = reading.reply, {"resultType": b'"complete"'} if call.modern else None
-        result = as_tool_result(reply, era, reading.picture)
+        result = as_tool_result(reply, era, reading.block)
         call = replace(call, tool=reading.tool)  # whose answer it is
         decided = self._decided(
             call, "read", reply.original_bytes, len(result), reply.sizes, engine_seconds=time.perf_counter() - began,
@@ -367,10 +365,11 @@ class _ReadArguments(msgspec.Struct):
 
 def _unchanged(rule: ToolRule, line: Line, raw: memoryview, key: bytes) -> Line:
     """Return the message for an answer that fits."""
-    from brimgate.relay import rewrite
-
     if rule.annotates_all and bytes(raw[:1]) == b"{":
-        return rpc.answer(key, rewrite.annotated(raw, rewrite.untouched_record(bytes(raw), rule)))
+        from brimgate.relay.budget import untouched_record
+        from brimgate.relay.rewrite import annotated
+
+        return rpc.answer(key, annotated(raw, untouched_record(raw, rule)))
     # Nothing beside a result is meant for a client to read.
     return rpc.answer(key, raw) if len(line) - len(raw) > _ENVELOPE_BYTES else line
 

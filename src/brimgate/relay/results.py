@@ -5,16 +5,16 @@ structure is held as it is, so that a walk returns exactly that; several are hel
 """
 
 from collections.abc import Callable
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
-from brimgate.engine.decision import AnswerSizes, item_count, sizes_of
+from brimgate.engine.decision import AnswerSizes, Outcome, item_count, sizes_of
 from brimgate.engine.document import Document
 from brimgate.engine.policy import Policy, ToolRule
-from brimgate.engine.replies.reply import Reply
+from brimgate.engine.replies.reply import Reply, budget_fields
 from brimgate.relay import rewrite
-from brimgate.relay.budget import Choice, choose, for_schema, hold_whole, is_under_cap
+from brimgate.relay.budget import Aside, Choice, choose, for_schema, hold_whole, is_under_cap, set_aside
 from brimgate.relay.content import (
     Slot,
     block_slot,
@@ -28,7 +28,16 @@ from brimgate.relay.content import (
     with_member,
 )
 from brimgate.relay.protocol.message import Json, encode, quoted, text_of
-from brimgate.relay.rewrite import LIGHT_BYTES, Bounded, Hold, as_tool_result, clean, text_block, with_record
+from brimgate.relay.rewrite import (
+    LIGHT_BYTES,
+    Bounded,
+    Hold,
+    annotated,
+    as_tool_result,
+    clean,
+    text_block,
+    with_record,
+)
 
 _APART: Final = frozenset(
     (
@@ -63,12 +72,31 @@ def bound_result(
     if _is_unfinished(members.get("resultType", b"null"), modern=modern):
         return None
     try:
+        aside = set_aside(members, rule.policy, hold)
+        members = aside.members
         bounded = _by_shape(dict(members), rule, hold, schema)
     except Exception:  # noqa: BLE001  # the boundary of one answer: it must not affect the others
         return hold_whole(members, rule, hold, schema)
     if is_under_cap(bounded, members, rule.policy):
-        return bounded
-    return hold_whole(members, rule, hold, schema)
+        if bounded is None and aside.is_changed:
+            bounded = _with_stubs(aside, raw, rule.policy)
+        return bounded and aside.noted(bounded)
+    whole = hold_whole(members, rule, hold, schema)
+    return whole and aside.noted(whole)
+
+
+def _with_stubs(aside: Aside, raw: Json, policy: Policy) -> Bounded:
+    """Return an answer in which nothing was too long, but binary data is not sent or was text."""
+    sent = close_object(aside.members)
+    total = {"tokens": sizes_of_answer(raw, policy).original_tokens, "bytes": len(raw)}
+    record: dict[str, Any] = {"kind": "stub" if aside.blobs else "complete", "format": "text", "total": total}
+    record |= budget_fields(sizes_of_answer(sent, policy).estimated_tokens, policy.output_token_threshold)
+    cursors = [blob["cursor"] for blob in aside.blobs if "cursor" in blob]
+    if cursors:
+        record["detailsAvailable"] = {"tool": policy.read_tool, "cursor": cursors[0]}
+    outcome: Outcome = "preview" if aside.blobs else "rendered"
+    reply = Reply("", "", record, outcome=outcome, original_bytes=len(raw))
+    return Bounded(annotated(sent, record), reply)
 
 
 class _PlainBlock(msgspec.Struct, forbid_unknown_fields=True):
@@ -237,8 +265,29 @@ def _replace_content(members: dict[str, Json], slots: list[Slot], choice: Choice
         content.insert(0, payload)
     # Some clients show structured data instead of the text: beside a reduced answer it would hide the notice.
     members.pop("structuredContent", None)
-    reply.record["payloadBlock"] = 1 + content.index(shown)
-    members["content"] = close_list([text_block(reply.notice), *content, *later])
+    if rewrite.is_failure(members):
+        content = _in_one_block(content, content.index(shown), reply)
+    else:
+        reply.record["payloadBlock"] = 1 + content.index(shown)
+        content.insert(0, text_block(reply.notice))
+    members["content"] = close_list([*content, *later])
+
+
+def _in_one_block(content: list[Json], at: int, reply: Reply) -> list[Json]:
+    """Put the notice of an error, the plain texts before its payload and the payload into the first block.
+
+    Clients read no other block of an error.
+    """
+    before = [block_slot(raw) for raw in content[:at]]
+    is_text = [slot.is_plain and (open_object(slot.raw) or {}).keys() <= _BARE for slot in before]
+    texts = [
+        slot.text.decode("utf-8", "replace")
+        for slot, is_joined in zip(before, is_text, strict=True)
+        if is_joined
+    ]
+    first = with_member(content[at], "text", quoted(rewrite.in_one_text(reply, *texts)))
+    others = [slot.raw for slot, is_joined in zip(before, is_text, strict=True) if not is_joined]
+    return [first, *others, *content[at + 1 :]]
 
 
 # Resources, prompts, tasks

@@ -1,22 +1,35 @@
 """Rewrite an answer around a reply: shared by the shapes of results and the final check."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-from brimgate.engine.policy import Policy, ToolRule
-from brimgate.engine.replies.reply import Reply, budget_fields
+from brimgate.engine.policy import Policy
+from brimgate.engine.replies.reply import Reply
 from brimgate.relay.content import close_list, close_object, open_object
 from brimgate.relay.protocol.message import Json, encode, quoted
 
 RECORD: Final = "brimgate/result"
-Hold = Callable[[bytes, Policy], Reply | None]
-"""Holds a document and returns the first reply about it; None if it fits as it is."""
-
 LIGHT_BYTES: Final = 200
 NOTICE_MEMBER: Final = "brimgate"
+
+
+class Hold(Protocol):
+    """Holds the parts of one answer."""
+
+    def __call__(self, data: bytes, policy: Policy, /) -> Reply | None:
+        """Hold a document and return the first reply about it; None if it fits as it is."""
+        ...
+
+    def block(self, raw: bytes, /) -> str:
+        """Hold a content block that is read whole, and return its cursor."""
+        ...
+
+    def has(self, cursor: str, /) -> bool:
+        """Return whether there was room for what a cursor leads to."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +38,35 @@ class Bounded:
     reply: Reply
 
 
-def as_tool_result(reply: Reply, extra: Mapping[str, Json] | None = None, picture: bytes = b"") -> bytes:
-    """Return a reply as the result of a call; a picture replaces its payload."""
+def as_tool_result(reply: Reply, extra: Mapping[str, Json] | None = None, block: bytes = b"") -> bytes:
+    """Return a reply as the result of a call. A block that is shown as it is replaces its payload."""
+    members = dict(extra or {})
+    if block:
+        blocks: list[Json] = [text_block(reply.notice), block]
+        reply.record["payloadBlock"] = 1
+    else:
+        blocks = reply_blocks(reply, is_error=is_failure(members))
+    return with_record({"content": close_list(blocks), **members}, reply)
+
+
+def is_failure(members: Mapping[str, Json]) -> bool:
+    return members.get("isError", b"") == b"true"
+
+
+def reply_blocks(reply: Reply, *, is_error: bool) -> list[Json]:
+    """Return the blocks of a reply: notice and payload. Of an error, clients read the first block alone."""
+    if is_error:
+        return [text_block(in_one_text(reply))]
     reply.record["payloadBlock"] = 1
-    content = close_list([text_block(reply.notice), picture or text_block(reply.payload)])
-    return with_record({"content": content, **(extra or {})}, reply)
+    return [text_block(reply.notice), text_block(reply.payload)]
+
+
+def in_one_text(reply: Reply, *between: str) -> str:
+    """Return notice and payload as one text, with other texts between them, and record where its content begins."""
+    before = [part for part in (reply.notice, *between) if part]
+    reply.record["payloadBlock"] = 0
+    reply.record["contentFrom"] = reply.record.get("contentFrom", 0) + sum(len(part) + 1 for part in before)
+    return "\n".join([*before, reply.payload] if reply.payload else before)
 
 
 def text_block(text: str) -> bytes:
@@ -51,12 +88,6 @@ def annotated(raw: Json, record: dict[str, Any]) -> bytes:
     meta = open_object(members.get("_meta", b"{}")) or {}
     members["_meta"] = close_object({**meta, RECORD: encode(record)})
     return close_object(members)
-
-
-def untouched_record(raw: bytes, rule: ToolRule) -> dict[str, Any]:
-    """Return the record that `annotate` puts on an unchanged answer."""
-    tokens = rule.policy.estimator.count(raw)
-    return {"kind": "untouched"} | budget_fields(tokens, rule.policy.output_token_threshold)
 
 
 def still_valid(structured: Json, schema: bytes, reply: Reply) -> bytes | None:

@@ -32,7 +32,7 @@ from brimgate.errors import JsonRefused, OperatorError
 from brimgate.guard.principal import CLI
 from brimgate.packs.formatter import failure_of
 from brimgate.packs.pack import Pack
-from brimgate.relay.content import close_list, is_json, open_list, open_object
+from brimgate.relay.content import Slot, block_slot, close_list, is_json, open_list, open_object
 from brimgate.relay.protocol.message import Json, text_of
 from brimgate.relay.rewrite import RECORD
 
@@ -47,6 +47,13 @@ class ToolAnswer:
     is_error: bool = False
     is_bounded: bool = False
     """Whether another Brimgate has bounded it already."""
+    without_data: bytes = b""
+    """The same with the size of binary data instead of its base64, if it has any."""
+
+    @property
+    def printed(self) -> bytes:
+        """What a shell shows. `--json` and `--raw` print everything."""
+        return self.without_data or self.document
 
     @property
     def as_json(self) -> bytes:
@@ -75,7 +82,16 @@ def read_answer(result: bytes) -> ToolAnswer:
         return ToolAnswer(inner, is_error, is_bounded)
     if len(texts) == len(blocks):
         return ToolAnswer(_several(texts), is_error, is_bounded)
-    return ToolAnswer(close_list([bytes(block) for block in blocks]), is_error)
+    document = close_list(blocks)
+    bare = close_list([_without_data(block_slot(raw)) for raw in blocks])
+    return ToolAnswer(document, is_error, is_bounded, bare if bare != document else b"")
+
+
+def _without_data(slot: Slot) -> Json:
+    if slot.binary is None or slot.binary.is_odd:
+        return slot.raw
+    size = f"<{slot.binary.byte_count:,} bytes: --json prints them>"
+    return slot.without_data({slot.binary.member: msgspec.json.encode(size)})
 
 
 def _text_of_block(raw: Json) -> bytes | None:
@@ -127,12 +143,12 @@ def present(called: Called, options: argparse.Namespace) -> int:
     if options.raw or options.json:
         printed = called.result if options.raw else answer.as_json
         write_json(printed + b"\n")
-        shown = _as_it_came(printed.decode("utf-8", "replace"), Document(answer.document), called.policy)
+        shown = _as_it_came(printed.decode("utf-8", "replace"), Document(answer.printed), called.policy)
     elif failure is not None:
         shown = _shown(replace(called, pack=None), failure)
         complain(f"{printable(called.tool)} failed: {for_terminal(shown.text, sys.stderr)}")
     else:
-        shown = _shown(called, answer.document)
+        shown = _shown(called, answer.printed)
         write_text(for_terminal(shown.text, sys.stdout) + "\n")
     _report(called, len(answer.document), shown, started, options, is_error=failure is not None)
     if shown.is_shortened and not options.quiet:
@@ -145,7 +161,7 @@ def present(called: Called, options: argparse.Namespace) -> int:
 def _failure(called: Called, answer: ToolAnswer) -> bytes | None:
     """Return the failure that the answer reports; also one that comes as a success, if the pack recognises it."""
     if answer.is_error or called.pack is None or not Document(answer.document).is_json:
-        return answer.document if answer.is_error else None
+        return answer.printed if answer.is_error else None
     told = failure_of(called.pack, answer.document)
     return told.encode("utf-8", "replace") if told else None
 

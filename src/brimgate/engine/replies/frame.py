@@ -30,7 +30,7 @@ class Frame:
     def scope(self, view: View) -> tuple[Document, str]:
         """Return the document that a view looks at, and the pointer to it."""
         match view.scope:
-            case "whole":
+            case "whole" | "block":
                 return self.document, ""
             case "text":
                 return self.document.as_text, ""

@@ -98,7 +98,7 @@ def _read(frame: RestFrame, view: View, position: Position, query: Query) -> Sha
             if query.fields or query.lines:
                 return _text(frame, query) or chunk(frame, View("text", fields=(ALL,), form="json"))
             return chunk(frame, view, position)
-        case "whole":
+        case "whole" | "block":
             return _begin(frame, RestTarget(frame.document), query)
         case "walk" | "focus" | "path" | "chosen" if query.lines:
             return _begin(frame, RestTarget(frame.document), query)
