@@ -11,7 +11,7 @@ from typing import Final
 from brimgate.engine import jsontext
 from brimgate.engine.document import MAX_DEPTH, Document, Focus, Node
 from brimgate.engine.fields import field_tree, is_vector, project, strip
-from brimgate.engine.forms import AUTO, Rendered, columns, plain, render
+from brimgate.engine.forms import AUTO, Rendered, columns, plain, render, table
 from brimgate.engine.jsontext import Children
 from brimgate.engine.pointer import pointer_of, pointer_step
 from brimgate.engine.policy import Policy
@@ -187,10 +187,16 @@ def _draw(
 
 def _render(raw: bytes, policy: Policy) -> Rendered:
     """Render a preview. Nobody reads it back: its tables say what was left out, and stubs yield no derived columns."""
-    if policy.format not in (AUTO, "columns"):
-        return render(raw, policy.format, policy.estimator)
-    text = columns.encode_summary(raw)
-    return Rendered("columns", text) if text is not None else Rendered("bare", plain.encode_bare(raw))
+    if policy.format in (AUTO, "columns"):
+        text = columns.encode_summary(raw)
+        return Rendered("columns", text) if text is not None else Rendered("bare", plain.encode_bare(raw))
+    if policy.format == "table" and (text := table.encode_summary(raw)) is not None:
+        return Rendered("table", text)
+    made = render(raw, policy.format, policy.estimator)
+    if made.form == "lines" and raw[:1] == b"[" and columns.is_marker(made.text.rpartition("\n")[2]):
+        _, _, items = made.text.partition("\n")
+        return Rendered("lines", f"{items.count(chr(10))} items, one a line\n{items}")
+    return made
 
 
 def _fields(document: Document, node: Node, held: dict[str, int], base: str) -> list[str]:
