@@ -91,8 +91,10 @@ class Frame:
     def highlights(self, budget: int) -> str:
         if not self.policy.highlights:
             return ""
-        inner, _ = self.scope(FOCUS)
-        return find_highlights(inner, self.policy.estimator, int(budget * self.policy.highlight_share))
+        inner, pointer = self.scope(FOCUS)
+        note = "among what has come so far" if self.document.is_beginning else ""
+        share = int(budget * self.policy.highlight_share)
+        return find_highlights(inner, self.policy.estimator, share, self.base + pointer, note)
 
     def part_reply(
         self,
