@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from brimgate.engine import jsontext
 from brimgate.engine.document import Document
 from brimgate.engine.forms import FORMS
+from brimgate.engine.preview import excerpt
 from tests.engine.holding import Held, policy
 
 HASH = "0123456789abcdef" * 2
@@ -297,3 +298,40 @@ def test_a_text_is_never_given_paths(join: str) -> None:
         )
     for line in found.split("\n")[1:]:
         assert not line.startswith("/") or document.resolve(line.partition(":")[0])
+
+
+STOPS = (
+    "Dr. Smith", "Mr. Jones", "Mrs. Doe", "Prof. A. Weber", "e.g. the lamp", "i.e. nothing", "St. Ives", "Acme Inc. of Ohio",
+    "J. R. Doe", "5 p.m. Berlin time", "9 a.m. sharp", "No. 7", "see Fig. 3", "the U.S. Army", "z.B. Brot", "v2.0 and 3.14",
+    "Kant vs. Hume", "M. Dupont", "Vol. II", "am 3. Oktober", "wait... Nothing", "Smith et al. Nature", "Ph.D. Miller",
+    '"Stop!" he said', "approx. five", "Jan. 5", "Co. Ltd. Asia",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(STOPS), min_size=120, max_size=200))
+def test_no_chunk_ends_at_a_stop_that_ends_no_sentence(stops: list[str]) -> None:
+    ends = ("over", "3.14", "(it said so)", "2024")
+    text = "".join(
+        f"In room {n} they met {stop} and the others, all of {stop} in the end being {ends[n % 4]}. "
+        for n, stop in enumerate(stops)
+    )
+    for reply in Held(text.encode(), policy(1_000)).walk():
+        assert reply.content.startswith("In room ")
+        assert reply.content.rstrip().endswith(tuple(f"being {end}." for end in ends))
+
+
+def test_an_excerpt_does_not_end_at_an_abbreviation() -> None:
+    text = (
+        "They met Dr. Smith at 5 p.m. in St. Ives and went home. "
+        + "The rest is told elsewhere by J. Doe. " * 20
+    )
+    assert excerpt(text, 60).text == "They met Dr. Smith at 5 p.m. in St. Ives and went home."
+
+
+@pytest.mark.parametrize(
+    "end", ["It works.", "Does it?", "Yes!", 'He said "no."', "It was 3.14.", "See v2.0.", "In 2024."]
+)
+def test_a_sentence_that_ends_does(end: str) -> None:
+    text = f"{end} " * 2_000
+    for reply in Held(text.encode(), policy(1_000)).walk():
+        assert reply.content.rstrip().endswith(end)
