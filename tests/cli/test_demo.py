@@ -53,7 +53,7 @@ def test_without_a_terminal_all_of_it_is_told_in_plain_text(tour: subprocess.Com
     assert re.findall(r"^\d(?=  )", tour.stdout, re.MULTILINE) == list("12345678")
     assert all(one.isprintable() or one == "\n" for one in tour.stdout)
     assert HINT not in tour.stdout
-    assert "item 408: name=BACKUP_FAILED" in tour.stdout
+    assert "/facts/408: fact=NimbusDB runs without a backup" in tour.stdout
 
 
 def test_every_line_fits_a_terminal_of_a_hundred_columns(tour: subprocess.CompletedProcess[str]) -> None:
@@ -69,7 +69,7 @@ def test_the_odd_one_is_far_behind_the_first_page_named_there_and_read_whole(
     tour: subprocess.CompletedProcess[str],
 ) -> None:
     _, first_page, _, found, *_ = re.split(r"^\d  ", tour.stdout, flags=re.MULTILINE)[1:]
-    named = re.search(r"item (\d+): name=BACKUP_FAILED \(1 of (\d+)\)", first_page)
+    named = re.search(r"/facts/(\d+): fact=NimbusDB runs without a backup", first_page)
     assert named
     assert int(named[1]) > 100
     assert f'path="/facts/{named[1]}"' in found

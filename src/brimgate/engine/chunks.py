@@ -56,6 +56,8 @@ _NEWLINE_WINDOW: Final = 1 << 20
 _BEFORE: Final = 4
 _AHEAD: Final = 80
 """Bytes around a cut that a pattern may look at."""
+_SCRAP: Final = 0.1
+"""Share of a chunk."""
 _SEEN: Final = 48
 """Bytes on both sides of a mark that tell whether a sentence ends there."""
 
@@ -181,11 +183,20 @@ class LongText:
             if last_line < low and pattern in _AT_NEWLINES:
                 continue
             end = self._last_line(low, limit) if pattern is _LINE else self._last(pattern, low, limit)
-            if end is not None:
+            if end is not None and not self._is_scrap(pattern, start, end, limit):
                 return end
         if last_line > (start + limit) // 2:
             return last_line  # inside a fence longer than a chunk
         return _character_cut(self.data, start, limit)
+
+    def _is_scrap(self, pattern: re.Pattern[bytes], start: int, end: int, limit: int) -> bool:
+        """Return whether a chunk would be next to nothing because of a line that fits into none, and is cut anyway."""
+        following = end + limit - start
+        if end - start >= _SCRAP * (limit - start) or following >= len(self.data):
+            return False
+        if pattern is _SENTENCE and self._last(_SENTENCE, end + 1, following) is not None:
+            return False
+        return self.data.find(b"\n", end, following) < 0
 
     @lazy
     def _ranks(self) -> list[_Rank]:

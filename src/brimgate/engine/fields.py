@@ -11,6 +11,7 @@ import msgspec
 from brimgate.engine import jsontext
 from brimgate.engine.document import Document, one_line
 from brimgate.engine.fit import INDEX, Selection, clipped, fit_units, indexed, list_items
+from brimgate.engine.pointer import escaped
 from brimgate.engine.policy import Policy
 from brimgate.engine.query import View
 from brimgate.errors import BadRequest, JsonRefused
@@ -24,6 +25,9 @@ _LOOKS_LIKE_VECTOR: Final = re.compile(
 )
 _EMPTY: Final = re.compile(rb':\s*(?:null|""|\[\s*\]|\{\s*\})')
 _NAME: Final = re.compile(rb'"([^"\\]*)"\s*:')
+_HELD_MARK: Final = "… "
+_HELD: Final = re.compile(rb'"\xe2\x80\xa6 [\d,]+ (?:numbers|bytes)"\Z')
+HELD_REMARK: Final = '"… N numbers" or "… N bytes" stands for a value left out here; its path reads it'
 ALL: Final = "all"
 
 
@@ -175,11 +179,12 @@ def select_fields(
     tree = field_tree(view.fields)
     found: set[str] = set()
 
-    def pick(at: int) -> bytes:
+    def short(at: int) -> bytes:
         kept = (project(items[at], tree, found) or b"{}") if view.fields else items[at]
-        if not view.condensed:
-            return kept
-        return indexed(strip(kept, policy) if is_noisy(kept, policy) else kept, at)
+        return strip(kept, policy) if view.condensed and is_noisy(kept, policy) else kept
+
+    def pick(at: int) -> bytes:
+        return indexed(short(at), at) if view.condensed else short(at)
 
     made = fit_units(pick, start, min(limit, len(items) - start), room, policy, is_list=is_list)
     is_clipped = made is None
@@ -189,6 +194,9 @@ def select_fields(
         )
     missing = [name for name in view.fields if not occurs(name, found, document.data)]
     last = start + made.count
+    held = ""
+    if view.condensed and _HELD_MARK in made.rendered.text:
+        held = next(filter(None, (held_pointer(short(at), f"/{at}") for at in range(start, last))), "")
     is_open_ended = document.is_open_ended(document.root)
     total = len(items) if is_open_ended else max(len(items), document.expected)
     of_total = f"{'more than ' if is_open_ended else ''}{total:,}"
@@ -203,10 +211,29 @@ def select_fields(
         shown={"items": made.count},
         following=last if last < len(items) else None,
         missing=missing,
-        remark=_missing_remark(missing, items[0]) if missing and not view.condensed else "",
+        remark=HELD_REMARK
+        if held
+        else _missing_remark(missing, items[0])
+        if missing and not view.condensed
+        else "",
         is_clipped=is_clipped,
         sections=["/" + INDEX] if view.condensed else [],
+        example=held or f"/{start}" if is_list else "",
     )
+
+
+def held_pointer(raw: bytes, pointer: str) -> str:
+    """Return the pointer of the first value of which only a stub is left; empty if there is none."""
+    if raw[:1] == b'"':
+        return pointer if _HELD.match(raw) else ""
+    if _HELD_MARK.encode() not in raw:
+        return ""
+    try:
+        named = jsontext.members(raw) if raw[:1] == b"{" else dict(enumerate(jsontext.elements(raw)))
+    except JsonRefused:
+        return ""
+    inside = (held_pointer(bytes(value), f"{pointer}/{escaped(str(key))}") for key, value in named.items())
+    return next(filter(None, inside), "")
 
 
 def chosen_part(document: Document, fields: tuple[str, ...]) -> Document:

@@ -132,6 +132,8 @@ class Selection:
     is_clipped: bool = False
     """Not even one unit fits, and only a part of it is shown."""
     sections: list[str] = field(default_factory=lambda: [])
+    example: str = ""
+    """The pointer, inside the list, of an item or of what is left out of it."""
 
 
 def list_items(document: Document) -> list[bytes]:

@@ -36,20 +36,27 @@ class Finding:
     """One line; see `clip`."""
 
 
-def write_findings(
-    findings: list[Finding], lead: str, estimator: Estimator, budget: int, note: str = ""
-) -> str:
-    """Write the best findings that fit, in document order. `lead` and its number name a place of the whole answer."""
-    head = f"stands out from the rest{' ' + note if note else ''}:"
-    best = sorted(findings, key=lambda finding: (-finding.score, finding.place))[:_MAX_SHOWN]
-    while best:
-        shown = sorted(best, key=lambda finding: finding.place)
-        text = "\n".join([head, *(f"{lead}{one.place}: {one.text}" for one in shown)])
-        tokens = estimator.ceiling(text)
-        if tokens <= budget:
-            return text
-        best = best[: min(len(best) - 1, int(len(best) * budget / tokens))]
-    return ""
+@dataclass(frozen=True, slots=True)
+class Highlights:
+    """What was found in an answer, to be written in as much room as there is."""
+
+    findings: list[Finding]
+    lead: str = ""
+    """With its number, it names a place of the whole answer."""
+    note: str = ""
+
+    def within(self, budget: int, estimator: Estimator) -> str:
+        """Write the best findings that fit, in document order; nothing if none does."""
+        head = f"stands out from the rest{' ' + self.note if self.note else ''}:"
+        best = sorted(self.findings, key=lambda finding: (-finding.score, finding.place))[:_MAX_SHOWN]
+        while best:
+            shown = sorted(best, key=lambda finding: finding.place)
+            text = "\n".join([head, *(f"{self.lead}{one.place}: {one.text}" for one in shown)])
+            tokens = estimator.ceiling(text)
+            if tokens <= budget:
+                return text
+            best = best[: min(len(best) - 1, int(len(best) * budget / tokens))]
+        return ""
 
 
 def clip(text: str) -> str:
