@@ -187,7 +187,7 @@ def test_on_a_terminal_keys_lead_through_it_and_the_terminal_is_left_as_it_was(
     terminal = open_terminal()
     terminal.wait_for(HINT)
     assert "\x1b[1m" in terminal.shown("-e")
-    terminal.wait_for("item 408: name=BACKUP_FAILED", lambda: terminal.press("Space"))
+    terminal.wait_for("/facts/408: fact=NimbusDB", lambda: terminal.press("Space"))
     terminal.wait_for("Item 409 of 409", lambda: terminal.press("Right"))
     terminal.wait_for(LAST, lambda: terminal.press("Enter"))
     shown = terminal.wait_for("ended with 0")

@@ -326,6 +326,7 @@ def test_an_excerpt_does_not_end_at_an_abbreviation() -> None:
         + "The rest is told elsewhere by J. Doe. " * 20
     )
     assert excerpt(text, 60).text == "They met Dr. Smith at 5 p.m. in St. Ives and went home."
+    assert excerpt(text, 20).text == "They met Dr. Smith"
 
 
 @pytest.mark.parametrize(
@@ -335,3 +336,98 @@ def test_a_sentence_that_ends_does(end: str) -> None:
     text = f"{end} " * 2_000
     for reply in Held(text.encode(), policy(1_000)).walk():
         assert reply.content.rstrip().endswith(end)
+
+
+def wide_items() -> bytes:
+    """Items of which one fits alone and none beside all highlights."""
+    items = [{"id": n, "state": "ok", "size": n % 50, "body": f"w{n} " * 290} for n in range(600)]
+    for n in range(2):
+        items[100 + n * 40] |= {"size": 90_000 + n, "state": f"lost {n}", f"odd{n}": "x y " * 25}
+    return json.dumps({"items": items}).encode()
+
+
+def huge_items() -> bytes:
+    items = [{"id": n, "state": "ok", "body": f"w{n} " * 3_000} for n in range(40)]
+    items[33]["state"] = "failed"
+    return json.dumps({"items": items}).encode()
+
+
+def test_highlights_are_kept_when_no_item_fits() -> None:
+    reply = Held(huge_items(), policy(1_000)).opening()
+    assert reply.record["kind"] == "preview"
+    assert "/items/33: state=failed (1 of 40)" in reply.highlights
+
+
+def test_highlights_shrink_so_that_an_item_fits() -> None:
+    data = wide_items()
+    one = policy().estimator.ceiling(json.dumps(json.loads(data)["items"][0]))
+    reply = Held(data, policy(one + 240)).opening()
+    assert reply.record["kind"] == "page" and reply.record["shown"]["items"] >= 1
+    assert reply.highlights.count("\n") == 1
+
+
+@pytest.mark.parametrize("width", [300, 700, 1_500, 6_000])
+def test_highlights_leave_more_than_a_scrap_of_a_text(width: int) -> None:
+    lines = [f"2026-11-15 10:00:{n % 60:02d} INFO " + f"w{n} " * (width // 4) for n in range(80)]
+    for n in range(10, 60, 10):
+        lines[n] = f"2026-11-15 10:00:00 ERROR step {'abcdef'[n // 10]} is lost " + "e " * 90
+    for budget in (600, 1_000, 2_000):
+        reply = Held("\n".join(["start", *lines]).encode(), policy(budget)).opening()
+        assert reply.highlights
+        assert policy().estimator.ceiling(reply.content) > budget // 10
+
+
+KEYS = st.sampled_from(
+    [
+        "a",
+        "some long key",
+        "漢字漢字",
+        "x" * 50,
+        "ÄÖÜ" * 12,
+        "9Z9Z" * 10,
+        "a/b~c",
+        "😀" * 8,
+        "e\ne",
+        "aAaA" * 9,
+    ]
+)
+PIECES = st.sampled_from(
+    ["word ", "\n", "  ", "\t", "😀", "漢字", "{}[]", "aAaA", "9Z9Z", '"', "…", "0.5,", "====", "ERROR: "]
+)
+
+
+@given(
+    st.lists(KEYS, max_size=8),
+    st.lists(PIECES, min_size=40, max_size=60),
+    st.sampled_from(["o200k", "claude", "cl100k", "chars4"]),
+    st.sampled_from([300, 400, 1_000]),
+)
+def test_no_reply_is_over_its_budget_or_counts_less_than_it_costs(
+    keys: list[str], pieces: list[str], family: str, budget: int
+) -> None:
+    value: object = "".join(pieces) * 60
+    for key in keys:
+        value = {key: value, "k": 1}
+    held = Held(json.dumps(value, ensure_ascii=False).encode(), policy(budget, family))
+    for reply in held.follow(held.first(), walking=True)[:12]:
+        assert held.tokens(reply) <= reply.record["estimatedTokens"] <= budget
+
+
+def test_the_path_that_a_notice_gives_as_an_example_exists() -> None:
+    for data in (big_list(), huge_items()):
+        reply = Held(data, policy(1_000)).opening()
+        shown = re.search(r'one section: add path="(/[^"…]+)"', reply.notice)
+        assert shown, reply.notice
+        assert Document(data).resolve(shown[1])
+
+
+def test_a_stub_in_a_table_is_explained_and_leads_to_the_value() -> None:
+    facts = [{"id": n, "name": f"fact {n}", "vec": [n + 0.5] * 200} for n in range(60)]
+    data = json.dumps({"facts": facts}).encode()
+    held = Held(data, policy(1_000, strip_vectors=True))
+    reply = held.opening()
+    assert "… 200 numbers" in reply.content
+    assert '"… N numbers"' in reply.where
+    shown = re.search(r'path="(/[^"…]+)"', reply.notice)
+    assert shown and shown[1] == "/facts/0/vec"
+    assert "0.5" in held.read(reply.record["detailsAvailable"]["cursor"], path=shown[1]).content

@@ -22,6 +22,7 @@ _MAX_REASONS: Final = 4
 _MAX_VALUE_CHARS: Final = 120
 _MIN_CUT: Final = 24
 """Fewer characters than this are not cut: saying so would take as many."""
+_CUT: Final = " more characters)"
 _MAX_WHOLE_CHARS: Final = 180
 _MAX_WHOLE_FIELDS: Final = 14
 _MAX_OWN_CHARS: Final = 16
@@ -139,9 +140,8 @@ def _label(row: Row, names: list[tuple[str, Any]], told: set[str]) -> str:
     own = ids[0] if ids else ""
     untold = {key: value for key, value in row.items() if key not in tops}
     kept = {key: value for key, value in untold.items() if key == own or not _is_hash(value)}
-    whole = ", ".join(
-        f"{key}={_short(value)}" for key, value in kept.items() if len(row) <= _MAX_WHOLE_FIELDS
-    )
+    is_small = len(row) <= _MAX_WHOLE_FIELDS and not any(_CUT in _short(value) for value in kept.values())
+    whole = ", ".join(f"{key}={_short(value)}" for key, value in kept.items()) if is_small else ""
     named = [(name, value) for name, value in names if name not in told and (name == own or name in plain)]
     has_lost_objects = any(isinstance(untold[key], (dict, list)) for key in untold.keys() - kept.keys())
     if whole and len(whole) <= _MAX_WHOLE_CHARS and not (named and has_lost_objects):
@@ -479,7 +479,7 @@ def _short(value: Any) -> str:
     text = value if isinstance(value, str) else _spelled(value)
     if len(text) <= _MAX_VALUE_CHARS + _MIN_CUT:
         return text
-    return f"{text[:_MAX_VALUE_CHARS]}… ({len(text) - _MAX_VALUE_CHARS:,} more characters)"
+    return f"{text[:_MAX_VALUE_CHARS]}… ({len(text) - _MAX_VALUE_CHARS:,}{_CUT}"
 
 
 def _spelled(value: Any) -> str:

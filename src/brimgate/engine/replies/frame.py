@@ -17,7 +17,7 @@ from brimgate.engine.search import select_lines, select_matches
 from brimgate.engine.walk import Part, Walker
 
 BEGINNING: Final = Position(0)
-_SHARES: Final = (1.0, 0.5, 0.25)
+_SHARES: Final = (1.0, 0.75, 0.5, 0.25)
 """Parts of the room for highlights that are tried, largest first."""
 T = TypeVar("T")
 _WHERE_CHARS: Final = (160, 80, 40, 20, 0)
