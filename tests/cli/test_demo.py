@@ -53,7 +53,7 @@ def test_without_a_terminal_all_of_it_is_told_in_plain_text(tour: subprocess.Com
     assert re.findall(r"^\d(?=  )", tour.stdout, re.MULTILINE) == list("12345678")
     assert all(one.isprintable() or one == "\n" for one in tour.stdout)
     assert HINT not in tour.stdout
-    assert "item 408: name=BACKUP_FAILED" in tour.stdout
+    assert "/facts/408: fact=NimbusDB runs without a backup" in tour.stdout
 
 
 def test_every_line_fits_a_terminal_of_a_hundred_columns(tour: subprocess.CompletedProcess[str]) -> None:
@@ -69,7 +69,7 @@ def test_the_odd_one_is_far_behind_the_first_page_named_there_and_read_whole(
     tour: subprocess.CompletedProcess[str],
 ) -> None:
     _, first_page, _, found, *_ = re.split(r"^\d  ", tour.stdout, flags=re.MULTILINE)[1:]
-    named = re.search(r"item (\d+): name=BACKUP_FAILED \(1 of (\d+)\)", first_page)
+    named = re.search(r"/facts/(\d+): fact=NimbusDB runs without a backup", first_page)
     assert named
     assert int(named[1]) > 100
     assert f'path="/facts/{named[1]}"' in found
@@ -187,7 +187,7 @@ def test_on_a_terminal_keys_lead_through_it_and_the_terminal_is_left_as_it_was(
     terminal = open_terminal()
     terminal.wait_for(HINT)
     assert "\x1b[1m" in terminal.shown("-e")
-    terminal.wait_for("item 408: name=BACKUP_FAILED", lambda: terminal.press("Space"))
+    terminal.wait_for("/facts/408: fact=NimbusDB", lambda: terminal.press("Space"))
     terminal.wait_for("Item 409 of 409", lambda: terminal.press("Right"))
     terminal.wait_for(LAST, lambda: terminal.press("Enter"))
     shown = terminal.wait_for("ended with 0")

@@ -47,7 +47,7 @@ def test_one_odd_row_among_600_is_shown_with_its_index_and_reason(
     items = rows()
     items[431] |= change
     found = opening(items)
-    assert "item 431: " in found
+    assert "\n/431: " in found
     assert shown in found
     assert "R00431" in found
 
@@ -55,7 +55,7 @@ def test_one_odd_row_among_600_is_shown_with_its_index_and_reason(
 def test_a_row_that_lacks_what_all_others_have_is_shown() -> None:
     items = rows()
     del items[277]["owner"]
-    assert "item 277: lacks owner" in opening(items)
+    assert "\n/277: lacks owner" in opening(items)
 
 
 def test_rows_that_are_all_alike_give_no_highlights() -> None:

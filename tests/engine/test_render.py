@@ -68,7 +68,7 @@ def test_columns_state_their_counts_and_hoist_what_every_row_shares() -> None:
     ]
     assert columns({"total": 3, "rows": rows}).split("\n") == [
         '{"total":3,"rows":<table 1>}',
-        'table 1: 3 rows, 3 columns; columns with "=" hold for every row and are left out of the rows; empty = null',
+        'table 1: 3 rows, 3 columns; "=" holds for these 3 rows and is left out of them; empty = null',
         'id|guest.name|cur="EUR"',
         "BK-0|Ann",
         "BK-1|Bo",

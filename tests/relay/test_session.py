@@ -7,11 +7,10 @@ import zlib
 from typing import Any
 
 import pytest
-from brimgate.engine.tokens.families import FAMILIES
 
 from brimgate.engine import jsontext
 from brimgate.engine.policy import ToolRule
-from brimgate.engine.tokens.estimator import Estimator
+from brimgate.engine.tokens.estimator import FAMILIES, Estimator
 from brimgate.relay.read_tool import definition, is_definition
 from tests.relay.conversation import Conversation, cost, policy, record_of, texts
 

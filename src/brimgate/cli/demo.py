@@ -52,8 +52,8 @@ _OTHER_CALLS: Final[dict[tuple[str, ...], dict[str, Json]]] = {
 _SHELL_CALL: Final = ("call", "search_nodes", "nightly backup", "max_nodes=8")
 _SHELL_OPTIONS: Final = ("--pack", "graphiti", "--metrics")
 _WINDOW_TOKENS: Final = 200_000
-_PLACED: Final = re.compile(r"item (\d+): ")
-_RARE: Final = re.compile(r"item \d+: .*\(1 of [\d,]+\)")
+_PLACED: Final = re.compile(r"(/\S*?(\d+)): ")
+_RARE: Final = re.compile(r"/\S+: .*\(1 of [\d,]+\)")
 """A line about what stands out: a value that nothing else has."""
 
 
@@ -158,8 +158,8 @@ def _find_the_odd_one(stage: Stage, gated: Client, first: DemoAnswer, whole: Dem
     if not placed:
         stage.say("The first page names nothing that stands out: what we added is lost in the rest.")
         return False
-    at, total = int(placed[1]), record["total"]["items"]
-    asked = {"cursor": record["nextCursor"], "path": f"{record['path']}/{at}"}
+    at, total = int(placed[2]), record["total"]["items"]
+    asked = {"cursor": record["nextCursor"], "path": placed[1]}
     section = gated.call("brimgate_read", asked)
     stage.say(
         f"The first page shows {record['shown']['items']} of {total:,} items, and names one of the others:"

@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import Final, NamedTuple
 
 from brimgate.engine.lazy import lazy
-from brimgate.engine.textkind import ENTRY, TextKind, text_kind
+from brimgate.engine.textkind import ENTRY, TextKind, ends_sentence, text_kind
 from brimgate.engine.tokens.estimator import Estimator
 from brimgate.engine.tokens.pairs import tokens_by_block
 
@@ -24,7 +24,7 @@ _LINE: Final = re.compile(rb"\n")
 _SENTENCE: Final = re.compile(
     # One class of first bytes, then the rest of each ending: the scan between two endings runs ten times
     # faster.
-    rb"[.!?\xef\xe3](?:(?<=[.!?])[\"')\]]?[ \t\r\n]+|(?<=\xef)\xbc[\x81\x9f]|(?<=\xe3)\x80\x82)"
+    rb"[.!?\xef\xe3](?:(?<=[.!?])(?:[\"')\]]|\xe2\x80[\x99\x9d]|\xc2\xbb)?[ \t\r\n]+|(?<=\xef)\xbc[\x81\x9f]|(?<=\xe3)\x80\x82)"
 )
 _ITEM: Final = re.compile(rb"[)}\]'\"], ")
 _BLANK: Final = re.compile(rb"[ \t]+")
@@ -61,6 +61,10 @@ EXACT_BYTES: Final = 100_000
 _ROOMY: Final = 0.92
 _AIM: Final = 0.97
 """Bytes around a cut that a pattern may look at."""
+_SCRAP: Final = 0.1
+"""Share of a chunk."""
+_SEEN: Final = 48
+"""Bytes on both sides of a mark that tell whether a sentence ends there."""
 
 
 class CostCurve:
@@ -226,11 +230,23 @@ class LongText:
             begin = max(low, limit - width)
             found = pattern.finditer(self.data, max(begin - _BEFORE, low - 1), limit + _AHEAD)
             for match in reversed(list(found)):
-                if low <= match.end() <= limit and not self._in_fence(match.end()):
+                if low <= match.end() <= limit and self._may_end(pattern, match):
                     return match.end()
             if begin <= low:
                 return None
             width *= 4
+
+    def _may_end(self, pattern: re.Pattern[bytes], found: re.Match[bytes]) -> bool:
+        """Return whether a match is a real end: outside a fence, and for a sentence more than a stop."""
+        if self._in_fence(found.end()):
+            return False
+        if pattern is not _SENTENCE or found[0][0] > 0x7F:
+            return True
+        around = (self.data[max(found.start() - _SEEN, 0) : found.start()], found[0][:1], found[0][1:])
+        before, mark, gap = (part.decode("utf-8", "ignore") for part in around)
+        return ends_sentence(
+            before, mark, gap, self.data[found.end() : found.end() + _SEEN].decode("utf-8", "ignore")
+        )
 
     def _in_fence(self, offset: int) -> bool:
         return bisect_right(self._fences, offset - 1) % 2 == 1 if self._fences else False

@@ -12,6 +12,7 @@ import msgspec
 from brimgate.engine import jsontext
 from brimgate.engine.document import Document, one_line
 from brimgate.engine.fit import INDEX, Selection, clipped, fit_units, indexed, list_items
+from brimgate.engine.pointer import escaped
 from brimgate.engine.policy import Policy
 from brimgate.engine.query import View
 from brimgate.engine.textkind import TextKind
@@ -26,6 +27,9 @@ _LOOKS_LIKE_VECTOR: Final = re.compile(
 )
 _EMPTY: Final = re.compile(rb':\s*(?:null|""|\[\s*\]|\{\s*\})')
 _NAME: Final = re.compile(rb'"([^"\\]*)"\s*:')
+_HELD_MARK: Final = "… "
+_HELD: Final = re.compile(rb'"\xe2\x80\xa6 [\d,]+ (?:numbers|bytes)"\Z')
+HELD_REMARK: Final = '"… N numbers" or "… N bytes" stands for a value left out here; its path reads it'
 ALL: Final = "all"
 
 
@@ -201,6 +205,9 @@ def select_fields(
     # Where nothing was found at all, say so, even if a name occurs elsewhere.
     missing = [name for name in view.fields if not found or not occurs(name, found, document.data)]
     last = start + made.count
+    held = ""
+    if view.condensed and _HELD_MARK in made.rendered.text:
+        held = next(filter(None, (held_pointer(pick(at), f"/{at}") for at in range(start, last))), "")
     is_open_ended = document.is_json and document.is_open_ended(document.root)
     total = len(units.raws) if is_open_ended else max(len(units.raws), document.expected)
     of_total = f"{'more than ' if is_open_ended else ''}{total:,}"
@@ -215,9 +222,14 @@ def select_fields(
         shown={"items": made.count},
         following=last if last < len(units.raws) else None,
         missing=missing,
-        remark=_missing_remark(missing, units) if missing and not view.condensed else "",
+        remark=HELD_REMARK
+        if held
+        else _missing_remark(missing, units)
+        if missing and not view.condensed
+        else "",
         is_clipped=is_clipped,
         sections=["/" + INDEX] if view.condensed else [],
+        example=held or f"/{start}" if is_list else "",
     )
 
 
@@ -318,6 +330,20 @@ def _csv_rows(text: str, first: int, last: int) -> list[bytes]:
         )
         for row in rows
     ]
+
+
+def held_pointer(raw: bytes, pointer: str) -> str:
+    """Return the pointer of the first value of which only a stub is left; empty if there is none."""
+    if raw[:1] == b'"':
+        return pointer if _HELD.match(raw) else ""
+    if _HELD_MARK.encode() not in raw:
+        return ""
+    try:
+        named = jsontext.members(raw) if raw[:1] == b"{" else dict(enumerate(jsontext.elements(raw)))
+    except JsonRefused:
+        return ""
+    inside = (held_pointer(bytes(value), f"{pointer}/{escaped(str(key))}") for key, value in named.items())
+    return next(filter(None, inside), "")
 
 
 def chosen_part(document: Document, fields: tuple[str, ...]) -> Document:

@@ -190,6 +190,8 @@ class Selection:
     sections: list[str] = field(default_factory=lambda: [])
     pointer: str = ""
     """Where what is shown lies below what was looked at."""
+    example: str = ""
+    """The pointer, inside the list, of an item or of what is left out of it."""
 
 
 def list_items(document: Document) -> list[bytes]:

@@ -11,10 +11,11 @@ from typing import Final
 from brimgate.engine import jsontext
 from brimgate.engine.document import MAX_DEPTH, Document, Focus, Node
 from brimgate.engine.fields import field_tree, is_vector, project, strip
-from brimgate.engine.forms import AUTO, Rendered, columns, plain, render
+from brimgate.engine.forms import AUTO, Rendered, columns, plain, render, table
 from brimgate.engine.jsontext import Children
 from brimgate.engine.pointer import pointer_of, pointer_step
 from brimgate.engine.policy import Policy
+from brimgate.engine.textkind import ends_sentence
 
 # Ends at the first mark followed by white space. There is no backtracking, whatever the text contains.
 _SENTENCE: Final = re.compile(r"[^.!?\n]*(?:[.!?](?!\s)[^.!?\n]*)*[.!?\n]?\s*")
@@ -66,11 +67,11 @@ def _sentences(text: str, room: int, keywords: tuple[str, ...]) -> str:
     kept: list[str] = []
     at = 0
     for number in range(_MAX_SENTENCES):
-        found = _SENTENCE.match(text, at, at + room + 1)
-        if found is None or found.end() == at:
+        end = _sentence_end(text, at, at + room + 1)
+        if end == at:
             break
-        sentence = found[0]
-        at = found.end()
+        sentence = text[at:end]
+        at = end
         wanted = number == 0 or not keywords or any(word in sentence.lower() for word in keywords)
         if not wanted:
             continue
@@ -79,6 +80,18 @@ def _sentences(text: str, room: int, keywords: tuple[str, ...]) -> str:
         kept.append(sentence)
         room -= len(sentence)
     return "".join(kept).rstrip()
+
+
+def _sentence_end(text: str, start: int, limit: int) -> int:
+    """Return where the sentence from `start` on ends, with the white space after it; `limit` if not before."""
+    end = start
+    while (found := _SENTENCE.match(text, end, limit)) and found.end() > end:
+        end = found.end()
+        kept = text[start:end].rstrip()
+        gap = text[start + len(kept) : end]
+        if "\n" in gap or ends_sentence(kept[:-1], kept[-1:], gap, text[end : end + 24]):
+            break
+    return end
 
 
 def _at_a_word(text: str, room: int) -> str:
@@ -187,10 +200,16 @@ def _draw(
 
 def _render(raw: bytes, policy: Policy) -> Rendered:
     """Render a preview. Nobody reads it back: its tables say what was left out, and stubs yield no derived columns."""
-    if policy.format not in (AUTO, "columns"):
-        return render(raw, policy.format, policy.estimator)
-    text = columns.encode_summary(raw)
-    return Rendered("columns", text) if text is not None else Rendered("bare", plain.encode_bare(raw))
+    if policy.format in (AUTO, "columns"):
+        text = columns.encode_summary(raw)
+        return Rendered("columns", text) if text is not None else Rendered("bare", plain.encode_bare(raw))
+    if policy.format == "table" and (text := table.encode_summary(raw)) is not None:
+        return Rendered("table", text)
+    made = render(raw, policy.format, policy.estimator)
+    if made.form == "lines" and raw[:1] == b"[" and columns.is_marker(made.text.rpartition("\n")[2]):
+        _, _, items = made.text.partition("\n")
+        return Rendered("lines", f"{items.count(chr(10))} items, one a line\n{items}")
+    return made
 
 
 def _fields(document: Document, node: Node, held: dict[str, int], base: str) -> list[str]:

@@ -112,3 +112,52 @@ def _is_csv(lines: list[bytes]) -> bool:
         if count and sum(line.count(delimiter) == count for line in lines) >= 0.8 * len(lines):
             return True
     return False
+
+
+_WORD_BEFORE: Final = re.compile(r"[\w.&'’-]+\Z")
+_LETTERS: Final = re.compile(r"(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,3}\Z|[^\W\d_]\Z")
+"""Initials and letters with stops: J, e.g, p.m, U.S, z.B, Ph.D."""
+_ABBREVIATION: Final = re.compile(
+    r"(?:dr|mr|mrs|ms|mx|prof|st|vs|etc|inc|ltd|co|corp|jr|sr|dept|est|approx|ca|cf|al|viz|resp|rev|gen|sen|"
+    r"rep|gov|capt|lt|col|sgt|hon|pres|univ|assn|bros|mt|ave|blvd|rd|tel|ext|incl|excl|esp|orig|ed|eds|bzw|"
+    r"usw|ggf|evtl|vgl|inkl|zzgl|str|hr|fr|mme|mlle|mm|env|sog|bspw|dipl|ing|geb|mag)\Z",
+    re.IGNORECASE,
+)
+_BEFORE_NUMBER: Final = re.compile(
+    r"(?:no|nos|nr|fig|figs|p|pp|vol|vols|art|sec|eq|ch|chap|abb|bd|tab|ref|refs|jan|feb|mar|apr|jun|jul|aug|"
+    r"sep|sept|oct|nov|dec|op|ser|cap|§|anm)\Z",
+    re.IGNORECASE,
+)
+_NUMBER_AFTER: Final = re.compile(r"[#(]?(?:\d|[IVXLC]+\b)")
+_ORDINAL: Final = re.compile(
+    r"(?:Jan|Feb|März|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)\w*|(?:Jahrhundert|Mal|Platz|Stock|Auflage)\b"
+)
+_SEEN: Final = 24
+"""Characters on both sides of a mark that decide whether a sentence ends there."""
+
+
+def ends_sentence(before: str, mark: str, gap: str, after: str) -> bool:
+    """Return whether a sentence ends with `mark`, given what stands around it. In doubt it does not.
+
+    Abbreviations, initials, numbers of lists and German dates have a stop as well, and a sentence does not go on in lower
+    case.
+    """
+    if gap.count("\n") > 1 or not after:
+        return True
+    if after.lstrip("\"'“‘«([")[:1].islower():
+        return False
+    if mark != ".":
+        return True
+    found = _WORD_BEFORE.search(before[-_SEEN:])
+    if found is None:
+        return True
+    word = found[0]
+    if word.endswith("."):
+        return False  # an ellipsis
+    if word.isdigit() and len(word) <= 2:
+        is_list = before[-_SEEN:][: found.start()].rstrip(" \t*>-")[-1:] in ("", "\n")
+        return not is_list and _ORDINAL.match(after) is None
+    last = word.rpartition("-")[2]
+    if _BEFORE_NUMBER.match(last) and _NUMBER_AFTER.match(after):
+        return False
+    return not _ABBREVIATION.match(last) and not _LETTERS.match(last)

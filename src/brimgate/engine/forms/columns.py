@@ -1,14 +1,15 @@
 """Columns: write every table in a value once, as a header and rows.
 
     {"total":3,"bookings":<table 1>}
-    table 1: 3 rows, 5 columns; columns with "=" hold for every row; empty = null
+    table 1: 3 rows, 5 columns; "=" holds for these 3 rows and is left out of them; empty = null
     id|guest.name|guest.email|price.currency="EUR"|url="https://x.example/b/"+id
     BK-1|Ann|ann@x.example
     BK-2|Bo|
     BK-3|Cy|cy@x.example
 
 - Uniform sub-objects (and lists of one fixed length) are flattened into columns named by their path.
-- A column that is the same in every row, or follows from other columns, is written into the header.
+- A column that is the same in every row, or follows from other columns, is written into the header. The words
+  say of how many rows that is true: a page never speaks of the rows that it does not show.
 - A column whose cells begin or end alike has that part in the header: `path:"https://x.example/"+cell`.
 - Rows with a different key set get a header of their own, and a letter before each row names it. A row that
   fits no header is written as JSON after `= `.
@@ -18,6 +19,7 @@
 `encode` works on canonical JSON text (see jsontext); `decode` returns that text.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, cast
 
@@ -26,7 +28,7 @@ import msgspec
 from brimgate.engine import jsontext
 from brimgate.engine.forms.cells import DELIMITER, write_column
 from brimgate.engine.forms.formula import find_formulas
-from brimgate.engine.forms.rows import Group, group_rows, path_text
+from brimgate.engine.forms.rows import Column, Group, group_rows, path_text
 
 _MIN_ROWS: Final = 2
 
@@ -80,12 +82,14 @@ def _is_table(rows: list[Any]) -> bool:
 
 
 def write_table(rows: Sequence[Any], label: str, *, summary: bool = False) -> str | None:
+    marker = is_marker(rows[-1]) if summary else None
+    rows = rows[:-1] if marker else rows
     groups, group_of = group_rows(rows)
     if not groups:
         return None
     lettered = len(groups) > 1
     bodies = [_body(group, summary=summary) for group in groups]
-    lines = [heading(label, rows, groups, {note for _, _, notes in bodies for note in notes})]
+    lines = [heading(label, group_of, groups, {note for _, _, notes in bodies for note in notes})]
     for letter, (header, _, _) in zip(_LETTERS, bodies, strict=False):
         lines.append(f"{letter}: {header}" if lettered else header)
     pending = [iter(body) for _, body, _ in bodies]
@@ -96,7 +100,12 @@ def write_table(rows: Sequence[Any], label: str, *, summary: bool = False) -> st
             lines.append(_LETTERS[group] + DELIMITER + next(pending[group]))
         else:
             lines.append(next(pending[group]))
-    return "\n".join(lines)
+    return "\n".join([*lines, marker] if marker else lines)
+
+
+def is_marker(row: Any) -> str | None:
+    """Return the row if it is not a row: our own words at the end of a cut list, which no count includes."""
+    return row if type(row) is str and _MARKER.match(row) else None
 
 
 def odd_row(row: Any) -> str:
@@ -107,28 +116,47 @@ ODD_ROW: Final = "= "
 EMPTY_NOTE: Final = "empty = null"
 ABSENT_NOTE: Final = "- = absent"
 _LEFT_OUT_NOTE: Final = "- = not in this summary"
-_EVERY_NOTE: Final = 'columns with "=" hold for every row and are left out of the rows'
+_SAME_NOTE: Final = "="
+"""Stands for the words of `_same_note`, which depend on the rows."""
 _AROUND_NOTE: Final = '":" shows what stands around each cell'
-_NOTES: Final = (_EVERY_NOTE, _AROUND_NOTE, EMPTY_NOTE, ABSENT_NOTE, _LEFT_OUT_NOTE)
+_NULLABLE_NOTE: Final = "x? is null where its cells are empty"
+_NOTES: Final = (_SAME_NOTE, _AROUND_NOTE, _NULLABLE_NOTE, EMPTY_NOTE, ABSENT_NOTE, _LEFT_OUT_NOTE)
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_MARKER: Final = re.compile(r"… [\d,]+ more items at /")
 
 
-def heading(label: str, rows: Sequence[Any], groups: list[Group], notes: set[str]) -> str:
+def heading(label: str, group_of: Sequence[int | None], groups: list[Group], notes: set[str]) -> str:
     """Write `table 1: 41 rows, 14 columns; …`: the counts, and only the remarks that this table needs."""
-    widths = " and ".join(str(len(group.columns)) for group in groups) or "0"
-    remarks = "".join(f"; {note}" for note in _NOTES if note in notes)
-    return f"{label}{len(rows)} rows, {widths} columns{remarks}"
+    *most, last = [str(len(group.columns)) for group in groups] or ["0"]
+    widths = f"{', '.join(most)} and {last}" if most else last
+    remarks = "".join(
+        f"; {_same_note(group_of) if note is _SAME_NOTE else note}" for note in _NOTES if note in notes
+    )
+    return f"{label}{len(group_of)} rows, {widths} columns{remarks}"
+
+
+def _same_note(group_of: Sequence[int | None]) -> str:
+    """Say for which rows a header with `=` is true: those below it, never more of the list."""
+    under = {group for group in group_of if group is not None}
+    written = len(group_of) - group_of.count(None)
+    if len(under) > 1:
+        which = "the rows below with its letter"
+    elif written < len(group_of):
+        which = f"the {written} rows below that are not JSON"
+    else:
+        which = f"these {written} rows"
+    return f'"=" holds for {which} and is left out of them'
 
 
 def _body(group: Group, *, summary: bool) -> tuple[str, Iterable[str], set[str]]:
     """Return the header, the row lines and the remarks that a reader needs for one group of rows."""
-    notes: set[str] = set()
+    notes = column_notes(group.columns)
     header: list[str] = []
     written: list[list[str]] = []
     for column, formula in zip(group.columns, find_formulas(group.columns, derive=not summary), strict=True):
         header.append(path_text(column.path) + (formula.text if formula else ""))
         if formula:
-            notes.add(_AROUND_NOTE if formula.has_cell else _EVERY_NOTE)
+            notes.add(_AROUND_NOTE if formula.has_cell else _SAME_NOTE)
         if formula is None or formula.has_cell:
             cells = write_column(formula.cells if formula else column.cells)
             notes |= cell_notes(cells)
@@ -136,6 +164,10 @@ def _body(group: Group, *, summary: bool) -> tuple[str, Iterable[str], set[str]]
     if summary and ABSENT_NOTE in notes:
         notes = notes - {ABSENT_NOTE} | {_LEFT_OUT_NOTE}
     return DELIMITER.join(header), map(DELIMITER.join, zip(*written, strict=True)), notes
+
+
+def column_notes(columns: Sequence[Column]) -> set[str]:
+    return {_NULLABLE_NOTE} if any(step.nullable for column in columns for step in column.path) else set()
 
 
 def cell_notes(cells: list[str]) -> set[str]:

@@ -10,7 +10,8 @@ from brimgate.engine.forms.cells import json_end, read_cell
 from brimgate.engine.forms.rows import Path, path_text, read_path
 from brimgate.errors import InputError
 
-_TABLE: Final = re.compile(r"(?:table \d+: )?(\d+) rows, ([\d and]+) columns(?:;.*)?\Z")
+_TABLE: Final = re.compile(r"(?:table \d+: )?(\d+) rows, (\d[\d, and]*) columns(?:;.*)?\Z")
+_WIDTH: Final = re.compile(r"\d+")
 _PLACE: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|<table (\d+)>')
 
 
@@ -30,7 +31,7 @@ def _read_table(head: str, lines: Iterator[str]) -> str:
     if found is None:
         raise InputError(f"expected a table, found {head[:40]!r}")
     count = int(found[1])
-    widths = [] if found[2] == "0" else found[2].split(" and ")
+    widths = [] if found[2] == "0" else _WIDTH.findall(found[2])
     lettered = len(widths) > 1
     headers = [_Header.read(next(lines)[3 if lettered else 0 :]) for _ in widths]
     rows = [_read_row(next(lines), headers, lettered) for _ in range(count)]

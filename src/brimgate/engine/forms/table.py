@@ -17,15 +17,27 @@ def encode(raw: bytes) -> str | None:
     return columns.with_tables(raw, _write_table)
 
 
+def encode_summary(raw: bytes) -> str | None:
+    """Write a summary, which nobody reads back: what marks the end of a cut list is no row."""
+    return columns.with_tables(raw, _write_summary)
+
+
+def _write_summary(rows: Sequence[Any], label: str) -> str | None:
+    marker = columns.is_marker(rows[-1])
+    text = _write_table(rows[:-1] if marker else rows, label)
+    return f"{text}\n{marker}" if text and marker else text
+
+
 def _write_table(rows: Sequence[Any], label: str) -> str | None:
     groups, group_of = group_rows(rows)
     if len(groups) != 1:
         return None
     names = [_safe(path_text(column.path)) for column in groups[0].columns]
     written = [write_column(column.cells) for column in groups[0].columns]
-    notes = {note for cells in written for note in columns.cell_notes(cells)}
+    notes = columns.column_notes(groups[0].columns)
+    notes |= {note for cells in written for note in columns.cell_notes(cells)}
     body = iter(zip(*written, strict=True))
-    lines = [columns.heading(label, rows, groups, notes), _line(names), "|" + "---|" * len(names)]
+    lines = [columns.heading(label, group_of, groups, notes), _line(names), "|" + "---|" * len(names)]
     for row, group in zip(rows, group_of, strict=True):
         if group is None:
             lines.append(columns.odd_row(row))

@@ -6,23 +6,26 @@ its place. Deterministic, and linear in the size of the answer.
 
 from dataclasses import replace
 
-from brimgate.engine.document import Document
-from brimgate.engine.highlights.findings import Finding, sample, write_findings
+from brimgate.engine.document import Document, one_line
+from brimgate.engine.highlights.findings import Finding, Highlights, sample
 from brimgate.engine.highlights.odd_lines import alarm_lines, odd_lines
 from brimgate.engine.highlights.odd_rows import odd_rows
 from brimgate.engine.highlights.row_source import Rows, read_rows
 from brimgate.engine.textkind import TextKind
-from brimgate.engine.tokens.estimator import Estimator
 
-__all__ = ["find_highlights"]
+__all__ = ["Highlights", "find_highlights"]
 
 _LINE_KINDS = (TextKind.LOG, TextKind.TRACE)
 _LOOSE_KINDS = (TextKind.PROSE, TextKind.LISTING, TextKind.CSV)
 """Text that may be the output of a program: only its alarms are shown."""
 
 
-def find_highlights(document: Document, estimator: Estimator, budget: int) -> str:
-    """Return a short list for the first reply, within `budget` tokens; empty when nothing stands out."""
+def find_highlights(document: Document, pointer: str = "", note: str = "") -> Highlights:
+    """Find what stands out in the document at `pointer`, for the first reply.
+
+    A place is named as it is asked for: an item by its JSON pointer in the whole answer, a line of a text by its number
+    from 1.
+    """
     try:
         part = sample(document)
         findings, unit = _find(part.document)
@@ -30,8 +33,10 @@ def find_highlights(document: Document, estimator: Estimator, budget: int) -> st
             base = 0 if unit == "item" else 1
             findings = [replace(one, place=places[one.place - base] + base) for one in findings]
     except Exception:  # noqa: BLE001  # a guess about foreign data must never cost the answer itself
-        return ""
-    return write_findings(findings, unit, estimator, budget, part.note)
+        return Highlights([])
+    # A pointer that does not fit on a line cannot be named; what is left of it is no pointer, and looks like none.
+    above = pointer if one_line(pointer) == pointer else "…"
+    return Highlights(findings, f"{above}/" if unit == "item" else "line ", part.note or note)
 
 
 def _find(document: Document) -> tuple[list[Finding], str]:

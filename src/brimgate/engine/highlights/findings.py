@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 from brimgate.engine.document import Document, PlainText
@@ -13,10 +14,6 @@ from brimgate.engine.tokens.estimator import Estimator
 _MAX_SHOWN: Final = 16
 """In wide rows something is always a little odd: more findings than this are noise, and the page needs the room."""
 _MAX_CHARS: Final = 360
-_HEADS: Final = {
-    "item": "stands out from the rest{note} (items counted from 0, as in a path):",
-    "line": "stands out from the rest{note}:",
-}
 _SPACE: Final = re.compile(r"\s+")
 MAX_BYTES: Final = 12 << 20
 """Up to this size the whole answer is inspected: 10 MB take 0.1 to 0.5 s."""
@@ -36,33 +33,86 @@ class Finding:
     """The line number from 1, or the index of the item from 0."""
     score: float
     text: str
+    """One line; see `clip`."""
 
 
-def write_findings(
-    findings: list[Finding], unit: str, estimator: Estimator, budget: int, note: str = ""
-) -> str:
-    """Write the best findings that fit, in document order."""
-    head = _HEADS[unit].format(note=f" {note}" if note else "")
-    best = sorted(findings, key=lambda finding: (-finding.score, finding.place))[:_MAX_SHOWN]
-    lines = {finding.place: f"{unit} {finding.place}: {clip(finding.text)}" for finding in reversed(best)}
-    ranked = [finding.place for finding in best]
-    while ranked:
-        shown = [lines[place] for place in sorted(set(ranked))]
-        text = "\n".join([head, *shown])
-        tokens = estimator.ceiling(text)
-        if tokens <= budget:
-            return text
-        keep = min(len(ranked) - 1, int(len(ranked) * budget / tokens))
-        ranked = ranked[:keep]
-    return ""
+@dataclass(frozen=True, slots=True)
+class Highlights:
+    """What was found in an answer, to be written in as much room as there is."""
+
+    findings: list[Finding]
+    lead: str = ""
+    """With its number, it names a place of the whole answer."""
+    note: str = ""
+
+    def within(self, budget: int, estimator: Estimator) -> str:
+        """Write the best findings that fit, in document order; nothing if none does."""
+        head = f"stands out from the rest{' ' + self.note if self.note else ''}:"
+        best = sorted(self.findings, key=lambda finding: (-finding.score, finding.place))[:_MAX_SHOWN]
+        while best:
+            shown = sorted(best, key=lambda finding: finding.place)
+            text = "\n".join([head, *(f"{self.lead}{one.place}: {one.text}" for one in shown)])
+            tokens = estimator.ceiling(text)
+            if tokens <= budget:
+                return text
+            best = best[: min(len(best) - 1, int(len(best) * budget / tokens))]
+        return ""
 
 
 def clip(text: str) -> str:
-    """Return one line, cut in the middle when long: what is odd is often at the end."""
+    """Return one line, cut in the middle when long: what is odd is often at the end. Says how much was cut."""
     text = _SPACE.sub(" ", text).strip()
     if len(text) <= _MAX_CHARS:
         return text
-    return f"{text[: _MAX_CHARS * 2 // 3]} … {text[-_MAX_CHARS // 3 :]}"
+    head, tail = _MAX_CHARS * 2 // 3, _MAX_CHARS // 3
+    return f"{text[:head]} … [{len(text) - head - tail:,} characters] … {text[-tail:]}"
+
+
+_TROUBLE: Final = r"(?:errors?|failures?|failed|fail|exceptions?|alerts?|timeouts?|fatals?|panics?|crash(?:es|ed)?|violations?)"
+_NOTHING: Final = (
+    r"(?:0+(?:\.0+)?%?(?![\w.:/-])|(?:null|none|nil|false|no|\[\]|\"\"|'')(?=\s*(?:$|[,;}\])\"'|]|[\w.]+=)))"
+)
+_CALM: Final = re.compile(
+    # Counts of nothing: "0 errors", "no failures", "errors: 0", "error=null", "failed: 0".
+    r"(?<![\w.,])(?:(?:no|zero|0|without|free of)(?: any| an?)?[ -]"
+    r"(?:(?:fatal|critical|new|open|further|known|more|other|test|such) )?|(?:not|never|nor) )"
+    + _TROUBLE
+    + r"\b|(?<![A-Za-z])"
+    + _TROUBLE
+    + r"(?:[_ -]?(?:count|total|code))?[\"']?(?: ?[:=] ?[\"']?"
+    + _NOTHING
+    + r"| 0+(?![\w.:/-]))"
+    # Words of a trade, and plain English.
+    r"|\berror[ _-](?:budget|rate|handling|handler|margin|bar|correct|free|page|log|boundar|report|track|prevent|detect|prone)\w*"
+    r"|\b(?:margin of|trial and) error\b|\bfail[ -]?(?:safe|over|fast|back|soft)\w*|\bcrash course\b"
+    r"|\b(?:mission|business|time|safety)[ -]critical\b|\bcritical (?:path|mass|thinking|section)s?\b"
+    r"|\bwith the exception of\b|\bpanic button\b|\btimeout[\"']?(?:[ _]?(?:seconds|ms))?[\"']? ?[:=] ?\d"
+    # Paths and file names.
+    r"|(?:https?:/|(?<![\w/])\.{0,2})/[^\s\"']+|(?<![\w/.-])[\w.-]+(?:/[\w.-]+)*\.(?:md|html?|py|[jt]sx?|go|rs|java|log|txt|json|ya?ml|css)\b",
+    re.IGNORECASE,
+)
+_SERVER_ERROR: Final = re.compile(
+    r"\bHTTP(?:/\d(?:\.\d)?)?[\"']?[ :=]{1,3}5\d\d(?![\w.,:-]\d|\w)"
+    r"|\b(?:http[ _-]?|response[ _-]?)?status(?:[ _-]?code)?[\"']?(?: ?[:=] ?| of | is | was | )[\"']?5\d\d(?![\w.,:-]\d|\w)"
+    r"|(?<![\w.-])(?:http|response)[ _-]?code[\"']?[ :=]{1,3}[\"']?5\d\d(?!\w)"
+    r"|(?<![\w.-])code=[\"']?5\d\d(?!\w)|[\"']code[\"'] ?: ?5\d\d(?!\w)|\" 5\d\d (?:\d|-)",
+    re.IGNORECASE,
+)
+"""A status of 500 to 599 where the words around it say that it is one."""
+
+
+def calm(text: str) -> str:
+    """Return the text without words that sound like trouble and report none: `0 errors`, `error budget`, a path."""
+    return _CALM.sub("~", text)
+
+
+def is_server_error(text: str) -> bool:
+    found = islice(_FIVE_HUNDRED.finditer(text), _MAX_NUMBERS)
+    return any(_SERVER_ERROR.search(text[max(at.start() - 40, 0) : at.end() + 4]) for at in found)
+
+
+_FIVE_HUNDRED: Final = re.compile(r"[ =:\"']5\d\d(?!\w)")
+_MAX_NUMBERS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +124,10 @@ class Sample:
 
     @property
     def note(self) -> str:
-        return "" if self.places is None else f"in a sample of {len(self.places):,} of {self.total:,}"
+        if self.places is None:
+            return ""
+        unit = "items" if self.document.is_json else "lines"
+        return f"in a sample of {len(self.places):,} of {self.total:,} {unit}"
 
 
 def sample(document: Document) -> Sample:

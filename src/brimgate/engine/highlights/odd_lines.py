@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from brimgate.engine.highlights.findings import Finding
+from brimgate.engine.highlights.findings import Finding, calm, clip
 from brimgate.engine.textkind import ENTRY
 
 _MIN_VALUES: Final = 12
@@ -41,9 +41,40 @@ _LEVEL: Final = re.compile(
 _GLOG: Final = re.compile(r"([IWEF])\d{4} \d\d:")
 _GLOG_LEVELS: Final = {"I": "info", "W": "warn", "E": "error", "F": "fatal"}
 _SEVERITY: Final = {"fatal": 1.6, "error": 1.3, "warn": 1.0, "info": 0.95, "": 0.95}
+_NAMED_LEVEL: Final = re.compile(
+    r"(?:^|[\s{,])[\"']?(?:level|lvl|severity|log_?level)[\"']?\s?[=:]\s?[\"']?(\w+)", re.IGNORECASE
+)
 _REPORT: Final = re.compile(
     r"(?:^|[\s:\[])(?:error|fatal|panic|failed|failure|FAILED|ERROR|FATAL|FAIL|Error|Exception)(?:[:\]!]|\[| -)"
+    r"|^(?:FAILED|ERROR|FAIL) \S|\s(?:FAILED|ERROR|FAIL)(?:\s*\[ ?\d+%\])?$"
 )
+_PAIR: Final = re.compile(r"([\w.-]+)=(.*)", re.DOTALL)
+_TELLING: Final = frozenset(
+    (
+        "level",
+        "lvl",
+        "severity",
+        "loglevel",
+        "msg",
+        "message",
+        "event",
+        "err",
+        "error",
+        "exception",
+        "reason",
+        "cause",
+    )
+)
+"""Keys whose values say what happened. The values of others say where, to whom or in what: they vary."""
+_BRACKETED: Final = re.compile(r"[\[(][^\[\]()]*[\])]:?\Z")
+_LOGGER: Final = re.compile(r"[\w$*#/-]+(?:\.[\w$*#/-]+)+:?\Z|[\w$*#/-]+:\Z")
+"""The name of a component right after the level: `cache:`, `org.example.Cache`."""
+_HEX: Final = re.compile(r"(?<![\w-])(?:[0-9a-f]{7,64}|[0-9A-F]{7,64})(?![\w-])")
+"""A hash that happens to have no digit: `mask_values` takes it for a word."""
+_MAX_SORTS: Final = 12
+_MAX_LEVEL_CHARS: Final = 12
+_FEW_WARNINGS: Final = 0.05
+_MAX_WARNINGS: Final = 6
 _ENTRY_TEXT: Final = re.compile(ENTRY.pattern.decode()[1:])
 _EXCEPTION: Final = re.compile(r"[\w.$]*(?:Error|Exception|Fault|Panic)\b")
 
@@ -133,10 +164,16 @@ def odd_lines(lines: Sequence[str], *, entries_only: bool = False) -> list[Findi
     if len(texts) < _MIN_LINES:
         return []
     kinds = Templates.of(texts)
-    scores = _score(texts, kinds)
+    reasons = _score(texts, kinds)
     for at, bonus in odd_values(texts, kinds).items():
-        scores[at] = max(scores.get(at, 0.0), bonus)
-    return _one_each(chosen, texts, kinds, scores, base)
+        if bonus > reasons.get(at, _NO_REASON)[0]:
+            reasons[at] = (bonus, ("value", kinds.template_of[kinds.masked[at]], f"{bonus:.3f}"))
+    return _one_each([lines[at] for at in chosen], chosen, reasons, base)
+
+
+_Reason = tuple[float, tuple[str, str, str]]
+"""The score of a line, and what it shares with the lines that are shown with it as one."""
+_NO_REASON: Final[_Reason] = (0.0, ("", "", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,42 +186,49 @@ class Templates:
     template_of: dict[str, str]
     """The template of each mask; there are usually far fewer masks than lines."""
     counts: Counter[str]
+    rare_names: frozenset[str]
+    """Masks with a component that hardly any other line has, where the others repeat a few."""
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> "Templates":
         masked, values = mask_values(texts)
+        without_hashes = {line: _HEX.sub("#", line) for line in set(masked)}
+        masked = [without_hashes[line] for line in masked]
         lines = Counter(masked)
-        template_of = _merge(lines)
+        opened = {line: _opened(line) for line in lines}
+        template_of = _merge({line: words for line, (words, _) in opened.items()})
         counts: Counter[str] = Counter()
         for line, count in lines.items():
             counts[template_of[line]] += count
-        return cls(masked, values, template_of, counts)
+        names = {line: names for line, (_, names) in opened.items() if names}
+        return cls(masked, values, template_of, counts, _rare_names(names, lines))
 
 
 def alarm_lines(lines: Sequence[str]) -> list[Finding]:
     """Find lines that report an error in the output of a program whose lines are otherwise all different."""
-    found = [at for at, line in enumerate(lines) if _REPORT.search(line, 0, _MAX_LINE_CHARS)]
+    found = [at for at, line in enumerate(lines) if _reports(line[:_MAX_LINE_CHARS])]
     if not found or len(lines) < _MIN_LINES or len(found) > max(3, len(lines) // 50):
         return []
     worth = math.log2(len(lines) / len(found))
-    return [Finding(at + 1, worth, lines[at]) for at in found]
+    return [Finding(at + 1, worth, clip(lines[at])) for at in found]
 
 
-def _one_each(
-    chosen: list[int], texts: list[str], kinds: Templates, scores: dict[int, float], base: int
-) -> list[Finding]:
-    """Show only the first line of each template and score, with the number of similar lines."""
-    seen: set[tuple[str, float]] = set()
+def _reports(line: str) -> bool:
+    return _REPORT.search(line) is not None and _REPORT.search(calm(line)) is not None
+
+
+def _one_each(lines: list[str], places: list[int], reasons: dict[int, _Reason], base: int) -> list[Finding]:
+    """Show the first line of each kind only, with the number of lines that are shown for the same reason."""
+    counts = Counter(kind for _, kind in reasons.values())
+    seen: set[tuple[str, str, str]] = set()
     findings: list[Finding] = []
-    for at in sorted(scores):
-        template = kinds.template_of[kinds.masked[at]]
-        key = (template, round(scores[at], 3))
-        if key in seen:
+    for at in sorted(reasons):
+        score, kind = reasons[at]
+        if kind in seen:
             continue
-        seen.add(key)
-        count = kinds.counts[template]
-        more = f" ({count:,} lines like this)" if count > 1 else ""
-        findings.append(Finding(chosen[at] + base, scores[at], texts[at].strip() + more))
+        seen.add(kind)
+        more = f" ({counts[kind]:,} lines like this)" if counts[kind] > 1 else ""
+        findings.append(Finding(places[at] + base, score, clip(lines[at]) + more))
     return findings
 
 
@@ -197,12 +241,55 @@ def _entries(lines: Sequence[str]) -> list[int]:
     return sorted({*heads, *named})
 
 
-def _merge(counts: Counter[str]) -> dict[str, str]:
+def _opened(line: str) -> tuple[list[str], list[tuple[str, str]]]:
+    """Return the words of a masked line with its components left open, and those components by where they stand.
+
+    A level in ten components would otherwise be ten kinds of lines, each of them rare.
+    """
+    words: list[str] = []
+    names: list[tuple[str, str]] = []
+    after_level = in_quotes = False
+    for word in line.split()[:_MAX_WORDS]:
+        if in_quotes:
+            in_quotes = not word.endswith('"')
+            continue
+        pair = _PAIR.match(word)
+        if pair and pair[1].lower() not in _TELLING:
+            names.append((pair[1], pair[2]))
+            words.append(pair[1] + "=*")
+            in_quotes = pair[2].startswith('"') and not (pair[2].endswith('"') and len(pair[2]) > 1)
+        elif _BRACKETED.match(word) and not _LEVEL.search(word):
+            names.append(("[", word))
+            words.append("[*]")
+        elif after_level and _LOGGER.match(word):
+            names.append((":", word))
+            words.append("*:")
+            after_level = False
+        else:
+            after_level = _LEVEL.search(word) is not None and len(word) <= _MAX_LEVEL_CHARS
+            words.append(word)
+    return words, names
+
+
+def _rare_names(names: dict[str, list[tuple[str, str]]], lines: Counter[str]) -> frozenset[str]:
+    """Return the lines with a component that is rare among few: `component=ledger` once, the others often."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for line, named in names.items():
+        for name in named:
+            counts[name] += lines[line]
+    sorts = Counter(key for key, _ in counts)
+    few = max(2, lines.total() // 1_000)
+    rare = {name for name, count in counts.items() if count <= few and 2 <= sorts[name[0]] <= _MAX_SORTS}
+    if sum(counts[name] for name in rare) > max(3, lines.total() // 50):
+        return frozenset()
+    return frozenset(line for line, named in names.items() if not rare.isdisjoint(named))
+
+
+def _merge(opened: dict[str, list[str]]) -> dict[str, str]:
     """Group masked lines with the same number of words and the same beginning. Words that vary there are values."""
     kinds: dict[tuple[int, str, str], list[tuple[str, list[str]]]] = defaultdict(list)
-    for line in counts:
-        words = line.split()[:_MAX_WORDS]
-        lead = [word for word in words if "#" not in word][:2]
+    for line, words in opened.items():
+        lead = [word for word in words if "#" not in word and "*" not in word][:2]
         kinds[len(words), lead[0] if lead else "", lead[1] if len(lead) > 1 else ""].append((line, words))
     template_of: dict[str, str] = {}
     for members in kinds.values():
@@ -220,29 +307,48 @@ def _varying(members: list[tuple[str, list[str]]]) -> set[int]:
     return {at for at, words in enumerate(positions) if len(set(words)) > max(4, len(members) // 5)}
 
 
-def _score(texts: Sequence[str], kinds: Templates) -> dict[int, float]:
+def _score(texts: Sequence[str], kinds: Templates) -> dict[int, _Reason]:
     """Score rare templates and rare, severe levels. A log that is all rare templates is judged by its levels alone."""
     total = len(texts)
-    levels = _levels(texts, kinds)
-    level_counts = Counter(levels)
+    pairs = [
+        (kinds.template_of[masked], level)
+        for masked, level in zip(kinds.masked, _levels(texts, kinds), strict=True)
+    ]
+    counts = Counter(pairs)
     few = max(2, total // 1_000)
     rare_lines = sum(count for count in kinds.counts.values() if count <= few)
     diverse = rare_lines > max(6, total // 20)
-    worth: dict[tuple[str, str], float] = {}
-    scores: dict[int, float] = {}
-    for at, pair in enumerate(zip(kinds.masked, levels, strict=True)):
-        if pair not in worth:
-            count = kinds.counts[kinds.template_of[pair[0]]]
-            rare = count <= few and not diverse
-            worth[pair] = _worth(total / count, pair[1], level_counts[pair[1]] / total, rare=rare)
-        if worth[pair]:
-            scores[at] = worth[pair]
-    return scores
+    shares = _alarming(counts, total)
+    worth = {
+        pair: _worth(total / count, pair[1], shares.get(pair[1], 1.0), rare=count <= few and not diverse)
+        for pair, count in counts.items()
+    }
+    reasons: dict[int, _Reason] = {
+        at: (worth[pair], ("kind", *pair)) for at, pair in enumerate(pairs) if worth[pair]
+    }
+    rarity = 0.9 * math.log2(total / few)
+    for at, masked in enumerate(kinds.masked):
+        if masked in kinds.rare_names and rarity > reasons.get(at, _NO_REASON)[0]:
+            reasons[at] = (rarity, ("name", *pairs[at]))
+    return reasons
+
+
+def _alarming(counts: Counter[tuple[str, str]], total: int) -> dict[str, float]:
+    """Return the levels whose lines are all worth a look, with the share of lines that have them."""
+    lines: Counter[str] = Counter()
+    sorts: Counter[str] = Counter()
+    for (_, level), count in counts.items():
+        lines[level] += count
+        sorts[level] += 1
+    shares = {level: lines[level] / total for level in ("fatal", "error") if 0 < lines[level] < 0.1 * total}
+    if 0 < lines["warn"] < _FEW_WARNINGS * total and sorts["warn"] <= _MAX_WARNINGS:
+        shares["warn"] = lines["warn"] / total
+    return shares
 
 
 def _worth(scarcity: float, level: str, share: float, *, rare: bool) -> float:
     rarity = math.log2(scarcity) if rare else 0.0
-    alarm = math.log2(1 / share) if level in ("fatal", "error") and share < 0.1 else 0.0
+    alarm = math.log2(1 / share)
     if not rarity and not alarm:
         return 0.0
     own = math.log2(scarcity) / 3 if alarm else 0.0
@@ -259,7 +365,12 @@ def _levels(texts: Sequence[str], kinds: Templates) -> list[str]:
 
 
 def _level(text: str) -> str:
+    named = _NAMED_LEVEL.search(text, 0, _MAX_LINE_CHARS)
+    if named and (level := _LEVEL.fullmatch(named[1])):
+        return level.lastgroup or ""
     found = _LEVEL.search(text, 0, 200)
+    if found is not None and not found[0].isupper():
+        found = _LEVEL.search(calm(text[:200]))  # "error" and "Error" are levels, and words of English
     return found.lastgroup or "" if found else ""
 
 

@@ -5,11 +5,12 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
 
-from brimgate.engine.highlights.findings import Finding
+from brimgate.engine.highlights.findings import Finding, calm, clip, is_server_error
 from brimgate.engine.highlights.odd_lines import odd_texts, outliers
 from brimgate.engine.highlights.row_source import Rows
 from brimgate.engine.lazy import lazy
@@ -19,21 +20,38 @@ _MAX_COLUMNS: Final = 400
 _MAX_DEPTH: Final = 4
 _MAX_REASONS: Final = 4
 _MAX_VALUE_CHARS: Final = 120
+_MIN_CUT: Final = 24
+"""Fewer characters than this are not cut: saying so would take as many."""
+_CUT: Final = " more characters)"
 _MAX_WHOLE_CHARS: Final = 180
 _MAX_WHOLE_FIELDS: Final = 14
+_MAX_OWN_CHARS: Final = 16
 
 _NUMBER: Final = re.compile(r"\s*[-+]?[$€£]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?\s*%?\Z")
 _DATE: Final = re.compile(r"\d{4}-\d\d|\d\d?[/.]\d\d?[/.]\d{2,4}|\d\d:\d\d")
 _ALARM: Final = re.compile(
     r"\b(?:error|fatal|critical|crit|panic|emerg|alert|severe|exception|fail(?:ed|ure)?|denied|refused|corrupt\w*|"
-    r"crash\w*|oom\w*|timeout|unhealthy|chargeback|fraud\w*|breach|violation)\b|payment_failed|5\d\d\Z",
+    r"crash\w*|oom\w*|timeout|unhealthy|chargeback|fraud\w*|breach|violation)\b|payment_failed",
     re.IGNORECASE,
 )
 _ALARM_WORDS: Final = (
     "error", "fatal", "crit", "panic", "emerg", "alert", "severe", "exception", "fail", "denied", "refused", "corrupt",
     "crash", "oom", "timeout", "unhealthy", "chargeback", "fraud", "breach", "violation",
+    "http", "status", "code", '" 5',
 )  # fmt: skip
-"""Every text that _ALARM finds contains one of these, except a status of 500 to 599 at its end."""
+"""Every text that reports trouble contains one of these."""
+_STATUS: Final = re.compile(
+    r"(?:^|[_\-. ]|(?<=[a-z]))(?:status|status_?code|http_?code|response_?code)$", re.IGNORECASE
+)
+_MAX_WORDS_READ: Final = 20
+_AROUND: Final = 80
+_SERVER_ERRORS: Final = range(500, 600)
+_HASH: Final = re.compile(
+    r"(?:sha\d+[:-])?(?:(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,}|[0-9a-f]{16,})\Z|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z"
+    r"|(?=\S*\d)(?=\S*[a-z])(?=\S*[A-Z])[A-Za-z0-9+/_=-]{24,}\Z",
+)
+_HASHED: Final = re.compile(r"[0-9a-f]{16}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-")
+_HEX: Final = re.compile(r"[0-9a-f-]{7,}\Z", re.IGNORECASE)
 _IDENTITY: Final = re.compile(
     r"(?:^|[_\-. ]|(?<=[a-z]))(?:id|uuid|identifier|key|name|title|number|ref|reference|code|sku|login|email|path|url)$",
     re.IGNORECASE,
@@ -73,13 +91,15 @@ class _Notes:
 
     def __init__(self, count: int) -> None:
         self._count = count
-        self.by_row: dict[int, list[tuple[float, str]]] = defaultdict(list)
+        self.by_row: dict[int, list[tuple[float, str, str]]] = defaultdict(list)
 
-    def add(self, rows: Sequence[int], weight: float, reasons: Sequence[str]) -> None:
-        """Add one kind of oddness that these rows share: the fewer the rows, the higher the score."""
-        worth = weight * math.log2(max(self._count / len(rows), 1)) if rows else 0
+    def add(
+        self, rows: Sequence[int], weight: float, name: str, reasons: Sequence[str], among: int = 0
+    ) -> None:
+        """Add one kind of oddness that these rows share in column `name`: the fewer the rows, the higher the score."""
+        worth = weight * math.log2(max(self._count / (among or len(rows)), 1)) if rows else 0
         for row, reason in zip(rows, reasons, strict=True):
-            self.by_row[row].append((worth, reason))
+            self.by_row[row].append((worth, name, reason))
 
 
 def odd_rows(table: Rows) -> list[Finding]:
@@ -97,19 +117,43 @@ def odd_rows(table: Rows) -> list[Finding]:
     findings: list[Finding] = []
     for row, reasons in notes.by_row.items():
         reasons.sort(key=lambda reason: -reason[0])
-        score = reasons[0][0] + 0.3 * sum(worth for worth, _ in reasons[1:_MAX_REASONS])
-        text = "; ".join(text for _, text in reasons[:_MAX_REASONS])
-        label = _label(rows[row], [(name, values.get(row)) for name, values in identity])
-        findings.append(Finding(table.places[row], score, f"{text} · {label}" if label else text))
+        score = reasons[0][0] + 0.3 * sum(worth for worth, _, _ in reasons[1:_MAX_REASONS])
+        # Two checks may find the same field odd: it is told once, by the one that says most.
+        told = {name: text for _, name, text in reversed(reasons[:_MAX_REASONS])}
+        text = "; ".join(text for _, name, text in reasons[:_MAX_REASONS] if told.pop(name, None) == text)
+        names = [(name, values.get(row)) for name, values in identity]
+        label = _label(rows[row], names, {name for _, name, _ in reasons})
+        findings.append(Finding(table.places[row], score, clip(f"{text} · {label}" if label else text)))
     return findings
 
 
-def _label(row: Row, names: list[tuple[str, Any]]) -> str:
-    """Describe the row: all of it when it is small, else what identifies it."""
-    whole = ", ".join(f"{key}={_short(value)}" for key, value in row.items() if len(row) <= _MAX_WHOLE_FIELDS)
-    if whole and len(whole) <= _MAX_WHOLE_CHARS:
+def _label(row: Row, names: list[tuple[str, Any]], told: set[str]) -> str:
+    """Describe the row by what was not told of it: all of it when it is small, else what identifies it.
+
+    Of hashes and UUIDs only the row's own id is worth its tokens: that of its top level, the only one, or its first field.
+    """
+    tops = {name.partition(".")[0].partition("[")[0] or name for name in told}
+    plain = [name for name, value in names if not _is_hash(value)]
+    first = next(iter(row), "")
+    ids = [name for name, _ in names if _ID.search(name) and not (plain and "." in name)]
+    ids += [first] if len(str(row.get(first))) <= _MAX_OWN_CHARS else []
+    own = ids[0] if ids else ""
+    untold = {key: value for key, value in row.items() if key not in tops}
+    kept = {key: value for key, value in untold.items() if key == own or not _is_hash(value)}
+    is_small = len(row) <= _MAX_WHOLE_FIELDS and not any(_CUT in _short(value) for value in kept.values())
+    whole = ", ".join(f"{key}={_short(value)}" for key, value in kept.items()) if is_small else ""
+    named = [(name, value) for name, value in names if name not in told and (name == own or name in plain)]
+    has_lost_objects = any(isinstance(untold[key], (dict, list)) for key in untold.keys() - kept.keys())
+    if whole and len(whole) <= _MAX_WHOLE_CHARS and not (named and has_lost_objects):
         return whole
-    return ", ".join(f"{name}={_short(value)}" for name, value in names)
+    return ", ".join(f"{name}={_short(value)}" for name, value in named)
+
+
+def _is_hash(value: Any) -> bool:
+    """Return whether a value is a hash or a UUID, which tells a reader nothing."""
+    if isinstance(value, str):
+        return _HASH.match(value) is not None
+    return isinstance(value, (dict, list, tuple)) and _HASHED.search(_spelled(value)) is not None
 
 
 def _rare(count: int) -> int:
@@ -181,13 +225,13 @@ def _check_keys(rows: list[Row], at: Sequence[int], prefix: str, counts: Counter
             for key in row  # in the order of the row: the order of a set differs in every process
             if key in rare
         ]
-        notes.add(
-            [p for p, _, _ in held], 1.2, [f"has {prefix}{key}={_short(value)}" for _, key, value in held]
-        )
+        for key in dict.fromkeys(key for _, key, _ in held):
+            has = [(place, f"has {prefix}{key}={_short(value)}") for place, of, value in held if of == key]
+            notes.add([p for p, _ in has], 1.2, prefix + key, [text for _, text in has], among=len(held))
     for key, count in counts.items():
         if 0 < total - count <= few:
             without = [place for place, row in zip(at, rows, strict=True) if key not in row]
-            notes.add(without, 1.2, [f"lacks {prefix}{key}"] * len(without))
+            notes.add(without, 1.2, prefix + key, [f"lacks {prefix}{key}"] * len(without))
 
 
 def _check_column(column: _Column, notes: _Notes) -> None:
@@ -251,6 +295,7 @@ def _check_types(column: _Column, notes: _Notes) -> None:
         notes.add(
             [at for at, _ in odd],
             weight,
+            column.name,
             [
                 f"{column.name}{'' if v is None else '=' + _short(v)} is {name}, usually {usual}"
                 for _, v in odd
@@ -283,7 +328,7 @@ def _check_numbers(column: _Column, numbers: list[float], notes: _Notes) -> None
         f"{column.name}={_short(column.values[at])}, usually {_plain(low)} to {_plain(high)}"
         for at, _ in found
     ]
-    notes.add(places, weight, reasons)
+    notes.add(places, weight, column.name, reasons)
 
 
 def _check_rare_values(column: _Column, notes: _Notes) -> None:
@@ -298,9 +343,9 @@ def _check_rare_values(column: _Column, notes: _Notes) -> None:
     if not rare or sum(counts[value] for value in rare) > max(3, total // 50):
         return
     odd = [(at, v) for at, v in zip(column.at, column.values, strict=True) if type(v) in _PLAIN and v in rare]
-    alarm = any(_ALARM.search(str(value)) for _, value in odd)
+    alarm = any(_is_alarm(str(value), column.name) for _, value in odd)
     reasons = [f"{column.name}={_short(value)} ({counts[value]} of {total:,})" for _, value in odd]
-    notes.add([at for at, _ in odd], 1.25 if alarm else 1.0, reasons)
+    notes.add([at for at, _ in odd], 1.25 if alarm else 1.0, column.name, reasons)
 
 
 def _check_strings(column: _Column, notes: _Notes) -> None:
@@ -318,7 +363,9 @@ def _check_strings(column: _Column, notes: _Notes) -> None:
         _check_rare_values(column, notes)
         return
     _check_empty(column, texts, notes)
-    if sum(map(bool, map(_DATE.match, sample))) <= 0.8 * len(sample):
+    if sum(map(bool, map(_HEX.match, sample))) > 0.8 * len(sample):
+        _check_hashes(column, texts, notes)
+    elif sum(map(bool, map(_DATE.match, sample))) <= 0.8 * len(sample):
         _check_texts(column, texts, notes)
 
 
@@ -331,7 +378,7 @@ def _check_numeric_texts(column: _Column, texts: list[str], notes: _Notes) -> No
             f"{column.name}={_short(texts[at])} is {'empty' if not texts[at].strip() else 'not a number'}"
             for at in odd
         ]
-        notes.add([column.at[at] for at in odd], 1.2, reasons)
+        notes.add([column.at[at] for at in odd], 1.2, column.name, reasons)
     _check_numbers(column, numbers, notes)
     if column.distinct <= 12:
         _check_rare_values(column, notes)
@@ -355,39 +402,53 @@ def _as_number(text: str) -> float:
 def _check_empty(column: _Column, texts: list[str], notes: _Notes) -> None:
     empty = [at for at, text in enumerate(texts) if not text.strip() and type(column.values[at]) is str]
     if 0 < len(empty) <= _rare(len(texts)):
-        notes.add([column.at[at] for at in empty], 1.0, [f"{column.name} is empty"] * len(empty))
+        notes.add([column.at[at] for at in empty], 1.0, column.name, [f"{column.name} is empty"] * len(empty))
 
 
 def _check_texts(column: _Column, texts: list[str], notes: _Notes) -> None:
     """Check free text: a unique shape, a much longer text, an alarm word that few have."""
-    total = len(texts)
-    alarms = _alarms(texts)
-    if 0 < len(alarms) <= max(3, total // 100):
-        notes.add(
-            [column.at[at] for at in alarms], 1.1, [f"{column.name}={_short(texts[at])}" for at in alarms]
-        )
+    most = max(3, len(texts) // 100)
     odd, unusual = odd_texts(texts)
-    if 0 < len(odd) <= max(3, total // 100):
-        notes.add([column.at[at] for at in odd], 0.9, [f"{column.name}={_short(texts[at])}" for at in odd])
-    if 0 < len(unusual) <= max(3, total // 100):
-        notes.add(
-            [column.at[at] for at in unusual], 1.0, [f"{column.name}={_short(texts[at])}" for at in unusual]
-        )
+    for weight, found in ((1.1, _alarms(texts)), (0.9, odd), (1.0, unusual)):
+        if 0 < len(found) <= most:
+            reasons = [f"{column.name}={_short(texts[at])}" for at in found]
+            notes.add([column.at[at] for at in found], weight, column.name, reasons)
     longer = [at for at, _ in outliers([float(len(text)) for text in texts]) if len(texts[at]) > 40]
     if longer:
-        reasons = [f"{column.name} has {len(texts[at]):,} characters: {_short(texts[at])}" for at in longer]
-        notes.add([column.at[at] for at in longer], 0.7, reasons)
+        reasons = [
+            f"{column.name} has {len(texts[at]):,} characters: {texts[at][:_MAX_VALUE_CHARS]}"
+            f"{'…' if len(texts[at]) > _MAX_VALUE_CHARS else ''}"
+            for at in longer
+        ]
+        notes.add([column.at[at] for at in longer], 0.7, column.name, reasons)
+
+
+def _check_hashes(column: _Column, texts: list[str], notes: _Notes) -> None:
+    """Check a column of hashes: one is as odd as the other, but a word among them is odd."""
+    odd = [at for at, text in enumerate(texts) if text and not _HEX.match(text)]
+    if 0 < len(odd) <= _rare(len(texts)):
+        reasons = [f"{column.name}={_short(texts[at])}" for at in odd]
+        notes.add([column.at[at] for at in odd], 1.0, column.name, reasons)
 
 
 def _alarms(texts: list[str]) -> list[int]:
-    """Return which texts contain an alarm word. Most texts contain none of the candidate words."""
+    """Return which texts report trouble. Most texts contain none of the candidate words."""
     lowered = [text.lower() for text in texts]
     joined = "\n".join(lowered)
     words = [word for word in _ALARM_WORDS if word in joined]
-    suspects = (
-        at for at, text in enumerate(lowered) if any(word in text for word in words) or text[-3:-2] == "5"
-    )
-    return [at for at in suspects if _ALARM.search(texts[at])]
+    suspects = [at for at, text in enumerate(lowered) if any(word in text for word in words)] if words else []
+    return [at for at in suspects if _is_alarm(texts[at])]
+
+
+def _is_alarm(text: str, name: str = "") -> bool:
+    """Return whether a text reports trouble; a number does if the column `name` holds HTTP statuses."""
+    if _STATUS.search(name) and text.isascii() and text.isdigit():
+        return int(text[:6]) in _SERVER_ERRORS
+    for found in islice(_ALARM.finditer(text), _MAX_WORDS_READ):
+        # What the word means depends on the words around it; a body may have thousands.
+        if _ALARM.search(calm(text[max(found.start() - _AROUND, 0) : found.end() + _AROUND])):
+            return True
+    return is_server_error(text)
 
 
 def _identity(columns: list[_Column], total: int) -> list[_Column]:
@@ -416,7 +477,9 @@ def _distinct_share(column: _Column) -> float:
 
 def _short(value: Any) -> str:
     text = value if isinstance(value, str) else _spelled(value)
-    return text if len(text) <= _MAX_VALUE_CHARS else text[:_MAX_VALUE_CHARS] + "…"
+    if len(text) <= _MAX_VALUE_CHARS + _MIN_CUT:
+        return text
+    return f"{text[:_MAX_VALUE_CHARS]}… ({len(text) - _MAX_VALUE_CHARS:,}{_CUT}"
 
 
 def _spelled(value: Any) -> str:

@@ -15,6 +15,9 @@ from brimgate.engine.textkind import TextKind
 _MAX_REPR_BYTES: Final = 200_000
 """Python's own reader takes a second for a megabyte."""
 _STRING: Final = re.compile(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")""", re.DOTALL)
+_TOKEN: Final = re.compile(_STRING.pattern + r"|[\[\](){},\n]|[^\s\[\](){},'\"]+", re.DOTALL)
+_OPENING, _CLOSING = ("[", "(", "{"), ("]", ")", "}")
+_MAX_SCANNED: Final = 1 << 20
 _LAST_COMMA: Final = re.compile(r",(\s*[\]}])")
 _MARK: Final = "\0"
 _MAX_CELL_CHARS: Final = 100_000
@@ -40,7 +43,7 @@ def read_rows(document: Document) -> Rows | list[str] | None:
         case TextKind.CSV | TextKind.MARKDOWN:
             return _of_delimited(document.data.decode("utf-8", "replace"))
         case TextKind.REPR:
-            return _of_values(_literal(document.data), "item")
+            return _of_repr(document.data)
         case _:
             return None
 
@@ -63,6 +66,39 @@ def _literal(data: bytes) -> Any:
         return ast.literal_eval(text) if len(data) <= _MAX_REPR_BYTES else None
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return None
+
+
+def _of_repr(data: bytes) -> Rows | None:
+    """Return the items of a Python list by the lines on which they begin: it is a text, and has no paths."""
+    values = _literal(data)
+    found = _of_values(values, "line")
+    if isinstance(found, list):
+        found = Rows([{"value": value} for value in found], list(range(len(found))), "line")
+    lines = _item_lines(data.decode("utf-8", "replace"), len(values)) if found else None
+    return Rows(found.rows, [lines[at] for at in found.places], "line") if found and lines else None
+
+
+def _item_lines(text: str, count: int) -> list[int] | None:
+    """Return the line, from 1, on which each of `count` items of a list begins; None if that is not clear."""
+    if "\n" not in text.strip():
+        return [text[: len(text) - len(text.lstrip())].count("\n") + 1] * count
+    if len(text) > _MAX_SCANNED:
+        return None
+    lines: list[int] = []
+    line, depth, awaited = 1, 0, False
+    for mark in _TOKEN.finditer(text):
+        if mark[0] == "\n":
+            line += 1
+            continue
+        if awaited and mark[0] not in _CLOSING:
+            lines.append(line)
+        awaited = depth == 1 and mark[0] == ","
+        if mark[0] in _OPENING:
+            depth += 1
+            awaited = depth == 1
+        elif mark[0] in _CLOSING:
+            depth -= 1
+    return lines if len(lines) == count else None
 
 
 def _as_json(text: str) -> str:

@@ -9,7 +9,7 @@ from brimgate.engine.fit import fit
 from brimgate.engine.policy import Policy
 from brimgate.engine.query import FOCUS, View
 from brimgate.engine.replies.frame import Frame, allowance_of
-from brimgate.engine.replies.reply import Reply
+from brimgate.engine.replies.reply import Reply, plain_path
 
 VIEW: Final = "view"
 """Stands for the form in a record. It is not a form, because it cannot be read back."""
@@ -71,9 +71,14 @@ def formatted_whole(frame: Frame, plan: Format) -> Reply:
 
 def formatted_beginning(frame: Frame, answer_format: AnswerFormat, budget: int) -> Reply | None:
     """Format the first page of a list. Return None if not even one item fits that way."""
-    highlights = frame.highlights(budget)
-    room = budget - allowance_of(frame.policy, section=True) - frame.cost(highlights)
-    made = format_page(frame.document, answer_format, 0, frame.policy.page_size, room, frame.policy)
+    room = budget - allowance_of(frame.policy, section=True)
+    size = frame.policy.page_size
+
+    def page(highlights: str) -> Formatted | None:
+        left = room - frame.cost(highlights)
+        return format_page(frame.document, answer_format, 0, size, left, frame.policy) or None
+
+    highlights, made = frame.beside_highlights(budget, page)
     return made and _formatted_reply(frame, made, _FORMATTED, 0, budget, highlights)
 
 
@@ -116,6 +121,9 @@ def _formatted_reply(
     shown = f"view, items {start + 1:,}-{start + made.count:,} of {made.total:,}" if made.total else "view"
     tokens = frame.policy.estimator.ceiling(made.text)
     notice = frame.notice(shown, tokens, section=details)
+    listed, pointer = frame.scope(FOCUS)
+    if listed.is_json and (items := listed.open(listed.root)) and items.keys is None and start < len(items):
+        notice.example = plain_path([f"{pointer}/{start}"])
     following = start + made.count
     if following < made.total:
         notice.more = record["nextCursor"] = frame.issue(view, Position(following))

@@ -1,21 +1,26 @@
 """What every reply about a held answer has in common: its scope, its budget, and how it is put together."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, assert_never
+from typing import Any, Final, TypeVar, assert_never
 
 from brimgate.engine.chunks import rounded
 from brimgate.engine.document import Document, Position, one_line
-from brimgate.engine.fields import chosen_part, select_fields
+from brimgate.engine.fields import HELD_REMARK, chosen_part, select_fields
 from brimgate.engine.fit import Selection
-from brimgate.engine.highlights import find_highlights
+from brimgate.engine.highlights import Highlights, find_highlights
+from brimgate.engine.lazy import lazy
 from brimgate.engine.policy import USUAL_PAGE, Policy
 from brimgate.engine.query import FOCUS, WHOLE, View
-from brimgate.engine.replies.reply import Issue, Notice, Reply, allowance, budget_fields
+from brimgate.engine.replies.reply import Issue, Notice, Reply, allowance, budget_fields, plain_path
 from brimgate.engine.search import select_lines, select_matches
 from brimgate.engine.walk import Part, Walker
 
 BEGINNING: Final = Position(0)
+_SHARES: Final = (1.0, 0.75, 0.5, 0.25)
+"""Parts of the room for highlights that are tried, largest first."""
+T = TypeVar("T")
 _WHERE_CHARS: Final = (160, 80, 40, 20, 0)
 
 
@@ -98,11 +103,30 @@ class Frame:
     def cost(self, text: str) -> int:
         return self.policy.estimator.ceiling(text) + 2 if text else 0
 
-    def highlights(self, budget: int) -> str:
+    @lazy
+    def _highlights(self) -> Highlights:
+        inner, pointer = self.scope(FOCUS)
+        note = "among what has come so far" if self.document.is_beginning else ""
+        return find_highlights(inner, self.base + pointer, note)
+
+    def highlights(self, budget: int, share: float = 1.0) -> str:
+        """Write what stands out in its share of the budget, or in a part of that share."""
         if not self.policy.highlights:
             return ""
-        inner, _ = self.scope(FOCUS)
-        return find_highlights(inner, self.policy.estimator, int(budget * self.policy.highlight_share))
+        room = int(budget * self.policy.highlight_share * share)
+        return self._highlights.within(room, self.policy.estimator)
+
+    def beside_highlights(self, budget: int, attempt: Callable[[str], T | None]) -> tuple[str, T | None]:
+        """Return the most highlights beside which an attempt succeeds, and its result; all of them if none does.
+
+        What stands out must not leave room for a scrap only of what was asked for.
+        """
+        whole = self.highlights(budget)
+        for share in _SHARES if whole else ():
+            highlights = self.highlights(budget, share)
+            if highlights and (made := attempt(highlights)) is not None:
+                return highlights, made
+        return whole, None if whole else attempt("")
 
     def part_reply(
         self,
@@ -152,7 +176,9 @@ class Frame:
             limit = self.numbered_page(view)
             start, limit = (pages[0] - 1) * limit, limit * (pages[1] - pages[0] + 1)
             budget = min(self.policy.hard_output_token_cap, budget * (pages[1] - pages[0] + 1))
-        spent = self.cost(highlights) + self.cost(envelope)
+        spent = (
+            self.cost(highlights) + self.cost(envelope) + (self.cost(HELD_REMARK) if view.condensed else 0)
+        )
         room = budget - allowance_of(self.policy, section=view.condensed) - spent
         made = _select(inner, view, start, limit, room, self.policy, self.base + base)
         if made.is_clipped and is_object and view.fields:
@@ -173,6 +199,7 @@ class Frame:
             record["missingFields"] = list(made.missing)
         if view.condensed:
             notice.section = self.everything()
+            notice.example = plain_path([self.base + base + made.example] if made.example else [])
             record["detailsAvailable"] = {
                 "tool": self.policy.read_tool,
                 "cursor": notice.section,
@@ -205,21 +232,22 @@ class Frame:
         envelope: str = "",
         remark: str = "",
     ) -> Reply:
-        """Put a reply together.
+        """Put a reply together, and count it as it is read: joined texts can cost more than their parts.
 
-        `notice.tokens` has the cost of the content; the cost of the text around it is added.
+        Foreign keys can be expensive: as much of the path is shown as there is room for. Highlights give way last.
         """
         notice.tool = self.policy.read_tool
         if self.document.is_reading and not record.get("exact"):
             self._mark_reading(notice, record)
         pointer = "" if record.get("envelope") else str(record["path"])
-        sizes = iter(_WHERE_CHARS)
-        where, tokens = "", budget + 1
-        while tokens > budget and (size := next(sizes, None)) is not None:
-            # Foreign keys can be expensive: show as much of the path as there is room for.
+        estimator, line = self.policy.estimator, notice.line()
+        where, tokens = "", 0
+        for found, size in [*((highlights, size) for size in _WHERE_CHARS), ("", 0)]:
             where = _join(_where(pointer, size), remark[:size])
-            around = _join(notice.line(), highlights, where, envelope)
-            tokens = notice.tokens + self.policy.estimator.ceiling(around) + 1
+            highlights = found
+            tokens = estimator.ceiling(_join(line, highlights, where, envelope, content))
+            if tokens <= budget:
+                break
         record |= budget_fields(tokens, budget)
         # In characters of the payload: what precedes the content is for reading and not part of the document.
         record["contentFrom"] = sum(len(part) + 1 for part in (highlights, where, envelope) if part)

@@ -1,6 +1,7 @@
 """The bounded reply: a notice, highlights, the position, the content, and a record for programs."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,6 +12,9 @@ from brimgate.engine.query import View
 
 MARK: Final = "[brimgate]"
 
+_MAX_EXAMPLE_CHARS: Final = 40
+_PLAIN_PATH: Final = re.compile(r"(?:/[\w.-]+)+\Z", re.ASCII)
+
 Issue = Callable[[View, Position], str]
 """Makes the cursor at which reading of a view continues."""
 
@@ -18,7 +22,8 @@ Issue = Callable[[View, Position], str]
 @dataclass(frozen=True, slots=True)
 class Reply:
     notice: str
-    """Comes first, so that nothing from upstream precedes it. Contains only constants, numbers and cursors."""
+    """Comes first, so that nothing from upstream precedes it. Contains only constants, numbers, cursors and
+    plain paths."""
     content: str
     record: dict[str, Any]
     highlights: str = ""
@@ -76,6 +81,8 @@ class Notice:
     """The cursor to what follows."""
     section: str = ""
     """The cursor for reading a section by its path."""
+    example: str = ""
+    """A path of this answer, if it is plain enough to stand among words of ours; see `plain_path`."""
     tool: str = "brimgate_read"
     is_estimate: bool = False
     """Whether the total is estimated."""
@@ -93,7 +100,8 @@ class Notice:
         if not self.more:
             return f"one section: {self._call(self.section, path=True)}" if self.section else "end"
         label = "everything" if self.more == self.section else "more"
-        path = "--path /…" if self._is_command else 'path="/…"'
+        shown = self.example or "/…"
+        path = f"--path {shown}" if self._is_command else f'path="{shown}"'
         section = f", one section: add {path}" if self.section else ""
         return f"{label}: {self._call(self.more)}{section}"
 
@@ -103,10 +111,16 @@ class Notice:
         return " " in self.tool
 
     def _call(self, cursor: str, *, path: bool = False) -> str:
+        shown = self.example or "/…"
         if self._is_command:
-            return f"{self.tool} {cursor}{' --path /…' if path else ''}"
-        section = ', path="/…"' if path else ""
+            return f"{self.tool} {cursor}{f' --path {shown}' if path else ''}"
+        section = f', path="{shown}"' if path else ""
         return f'{self.tool}(cursor="{cursor}"{section})'
+
+
+def plain_path(pointers: Iterable[str]) -> str:
+    """Return the first pointer whose keys are short and plain: the notice has no words of others. Empty if none is."""
+    return next((p for p in pointers if len(p) <= _MAX_EXAMPLE_CHARS and _PLAIN_PATH.match(p)), "")
 
 
 def allowance(policy: Policy, *, section: bool = False) -> int:
@@ -118,6 +132,7 @@ def allowance(policy: Policy, *, section: bool = False) -> int:
         10_000_000,
         more=cursor,
         section=cursor if section else "",
+        example="/Zq3" * (_MAX_EXAMPLE_CHARS // 4),
         tool=policy.read_tool,
         is_estimate=True,
     )

@@ -17,10 +17,12 @@ from brimgate.engine.preview import mapped_preview, preview
 from brimgate.engine.query import COUNT, FOCUS, WHOLE, Query, View
 from brimgate.engine.replies.formatted import formatted_beginning, formatted_whole, read_formatted
 from brimgate.engine.replies.frame import BEGINNING, Frame, allowance_of
-from brimgate.engine.replies.reply import Issue, Reply
+from brimgate.engine.replies.reply import Issue, Reply, plain_path
 from brimgate.engine.walk import Part
 from brimgate.errors import BadRequest
 
+_USEFUL: Final = 0.2
+"""Share of the budget: a first chunk with less beside its highlights is a scrap."""
 _WORTH_TRYING: Final = 6
 """A section this many times over the budget fits in no form."""
 
@@ -48,7 +50,7 @@ def _begin(frame: Frame, plan: decision.Reduction, answer_format: AnswerFormat |
             return formatted or _first_page(frame, plan)
         case decision.Preview(focus, budget):
             formatted = answer_format and formatted_beginning(frame, answer_format, budget)
-            return formatted or _preview(frame, focus, budget)
+            return formatted or _preview(frame, focus, budget, frame.highlights(budget))
         case decision.Chunk(focus, budget):
             return _first_chunk(frame, focus, budget)
         case decision.Walk(budget):
@@ -59,16 +61,20 @@ def _begin(frame: Frame, plan: decision.Reduction, answer_format: AnswerFormat |
 
 def _first_page(frame: Frame, plan: decision.Page) -> Reply:
     focus, budget = plan.focus, plan.budget
-    highlights = frame.highlights(budget)
     children = frame.document.open(focus.node)
     if plan.is_condensed:
+        highlights = frame.highlights(budget)
         view = View("focus", condensed=True, fields=frame.policy.fields)
         envelope = _envelope(frame, focus, "<items below>") if focus.pointer else ""
         return frame.selection_reply(view, 0, None, budget, highlights, envelope)
-    room = budget - allowance_of(frame.policy) - frame.cost(highlights)
-    found = _fit_page(frame, focus, children, room) if children else None
+    room = budget - allowance_of(frame.policy)
+
+    def fitted(highlights: str) -> Fitted | None:
+        return _fit_page(frame, focus, children, room - frame.cost(highlights)) if children else None
+
+    highlights, found = frame.beside_highlights(budget, fitted)
     if children is None or found is None:
-        return _preview(frame, focus, budget)
+        return _preview(frame, focus, budget, highlights)
     total = frame.document.count(focus.node, children)
     base = 0 if focus.node == frame.document.root else focus.node.start
     following = Position(children.starts[found.count] - base) if found.count < len(children) else None
@@ -93,10 +99,10 @@ def _fit_page(frame: Frame, focus: Focus, children: Children, room: int) -> Fitt
     return fit(rendered, most, lambda count: ends[count - 1] - starts[0], room, frame.policy.estimator)
 
 
-def _preview(frame: Frame, focus: Focus, budget: int) -> Reply:
+def _preview(frame: Frame, focus: Focus, budget: int, highlights: str) -> Reply:
     """Return the essentials of the whole, including what surrounds the focus."""
     named = f"sections: fields={','.join(dict(frame.policy.sections))}" if frame.policy.sections else ""
-    room = budget - allowance_of(frame.policy, section=True) - frame.cost(named)
+    room = budget - allowance_of(frame.policy, section=True) - frame.cost(named) - frame.cost(highlights)
     made = mapped_preview(frame.document, focus, frame.base, frame.policy, room) or preview(
         frame.document, frame.document.root, frame.base, frame.policy, room
     )
@@ -120,15 +126,24 @@ def _preview(frame: Frame, focus: Focus, budget: int) -> Reply:
         },
     }
     notice = frame.notice(f"summary of {count:,} {what}", made.tokens, cursor, cursor)
-    return frame.finish(notice, made.rendered.text, record, budget, remark=named)
+    notice.example = plain_path(made.sections)
+    return frame.finish(notice, made.rendered.text, record, budget, highlights, remark=named)
 
 
 def _first_chunk(frame: Frame, focus: Focus | None, budget: int) -> Reply:
     envelope = _envelope(frame, focus, "<text below>") if focus else ""
-    highlights = frame.highlights(budget)
-    spent = allowance_of(frame.policy) + frame.cost(highlights) + frame.cost(envelope)
-    walker = frame.walker(FOCUS, budget, spent)
-    return frame.part_reply(walker.part(None), FOCUS, budget, highlights, envelope_text=envelope)
+    spent = allowance_of(frame.policy) + frame.cost(envelope)
+
+    def part(highlights: str) -> Part:
+        return frame.walker(FOCUS, budget, spent + frame.cost(highlights)).part(None)
+
+    def useful(highlights: str) -> Part | None:
+        made = part(highlights)
+        return made if made.tokens >= _USEFUL * budget else None
+
+    highlights, found = frame.beside_highlights(budget, useful)
+    found = found or part(highlights)
+    return frame.part_reply(found, FOCUS, budget, highlights, envelope_text=envelope)
 
 
 def _envelope(frame: Frame, focus: Focus, mark: str) -> str:
