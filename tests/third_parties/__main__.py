@@ -1,6 +1,6 @@
-"""Prints what other people's servers get through Brimgate: `python -m tests.third_parties [NAME…]`.
+"""Prints what other people's servers and clients get through Brimgate: `python -m tests.third_parties [NAME…]`.
 
-A name is part of that of a server; without one all are asked. What is not installed is said.
+A name is part of that of a server or client; without one all are asked. What is not installed is said.
 """
 
 import sys
@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from tests.third_parties.bars import LEAST_SHARE
 from tests.third_parties.environments import what_is_missing
 from tests.third_parties.measures import measure
+from tests.third_parties.readers import READERS, SHAPES, Reader, read_all
 from tests.third_parties.servers import BROWSERS, SERVERS, Place, Server, made_place
 
 
@@ -34,12 +35,36 @@ def show_server(server: Server, place: Place, folder: Path) -> None:
             say("", f"begins: {got.begins[:300]!r}")
 
 
+def show_reader(reader: Reader, folder: Path) -> None:
+    if missing := what_is_missing(reader.environment):
+        say(reader.name, missing)
+        return
+    for shape in SHAPES:
+        try:
+            got = read_all(reader, shape, folder / reader.name / shape)
+        except AssertionError as failed:
+            say(reader.name, shape, "failed")
+            say("", str(failed).strip()[-300:])
+            continue
+        say(reader.name, shape, got.replies, got.missing, got.repeated, got.called)
+        if got.missing:
+            say("", f"ends: {got.last[:200]!r}")
+
+
 def main(names: list[str]) -> None:
+    def is_asked(name: str) -> bool:
+        return not names or any(part in name for part in names)
+
     with TemporaryDirectory() as folder, made_place(Path(folder)) as place:
         say("server", "question", "tokens", "first", "budget", "share", "replies", "exact", "calls")
         for server in (*SERVERS, *BROWSERS):
-            if not names or any(name in server.name for name in names):
+            if is_asked(server.name):
                 show_server(server, place, Path(folder) / "journals")
+        say("", "")
+        say("client", "answer", "replies", "missing", "repeated", "calls")
+        for reader in READERS:
+            if is_asked(reader.name):
+                show_reader(reader, Path(folder) / "readers")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from tests.world import NODE
+from tests.world import NODE, NODE_FOLDER
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _PACKAGES: Final = Path(__file__).resolve().parent / "node" / "node_modules"
@@ -33,6 +33,13 @@ def what_is_missing(environment: str) -> str:
     """Say what an environment lacks to be used, and how to get it; nothing if it can be used."""
     if environment == "here":
         return ""
+    if environment == "npm":
+        installed = (NODE_FOLDER / "node_modules" / ".ready").exists()
+        return (
+            ""
+            if installed
+            else "the npm packages of tests/node are not installed: run `make unit` with npm's registry"
+        )
     if environment == "browser":
         if not (_PACKAGES / ".ready").exists():
             return "the npm packages of tests/third_parties/node are not installed: run `make slow` with npm's registry"
