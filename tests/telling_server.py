@@ -48,7 +48,8 @@ def answer_to(message: dict[str, Any], texts: Texts) -> dict[str, Any] | None:
             }
         case "tools/list":
             names = ("tell", "open", "fail", "break", "secret")
-            told = {"result": {"tools": [{"name": one, "inputSchema": {"type": "object"}} for one in names]}}
+            schema = {"type": "object", "properties": {"shape": {"type": "string"}}}
+            told = {"result": {"tools": [{"name": one, "inputSchema": schema} for one in names]}}
         case "tools/call":
             told = _call(params["name"], params.get("arguments") or {}, texts)
         case "resources/read":

