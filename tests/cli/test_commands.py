@@ -120,7 +120,11 @@ def test_a_view_of_a_file_is_one_command(here: Here, booked: Path) -> None:
         (["reduce", "-", "--limit", "201"], b"x", b"limit exceeds maximum of 200"),
         (["reduce", "-", "--walk", "--search", "x"], b"x", b"--walk follows the whole answer"),
         (["reduce", "-", "--path", "/x"], b'{"a":1}', b"leads nowhere"),
-        (["reduce", "-", "--fields", "x"], b"text", b"fields can be chosen from JSON only"),
+        (
+            ["reduce", "-", "--fields", "x"],
+            b"text",
+            b"fields can be chosen from JSON, CSV and JSON lines only",
+        ),
         (["reduce", "-", "--multiplier", "0"], b"x", b"multiplier must be a positive number"),
         (["read", "nonsense"], b"", b"invalid or expired cursor: run the tool again"),
         (["cursor", "nonsense"], b"", b"invalid or expired cursor"),

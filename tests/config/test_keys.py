@@ -420,7 +420,7 @@ def _(folder: Path) -> None:
     talking = protection(folder, "tools: {tool: {sections: {who: [id, guest.name]}}}")
     cursor = record_of(talking.call(answer(ROWS)))["nextCursor"]
     asked = "\n".join(texts(talking.read(cursor=cursor, fields="who", format="json")))
-    assert '"guest":{"name":"Guest 7"}' in asked and "note 7" not in asked
+    assert '"guest":{"name":"Guest 207"}' in asked and "note 207" not in asked
     other = protection(folder, "enabled: true")
     cursor = record_of(other.call(answer(ROWS)))["nextCursor"]
     assert "missingFields" in record_of(other.read(cursor=cursor, fields="who"))

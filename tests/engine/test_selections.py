@@ -187,7 +187,7 @@ def test_fields_of_csv_and_json_lines() -> None:
 
 
 def test_fields_of_other_texts_are_refused_with_the_reason() -> None:
-    with pytest.raises(BadRequest, match="JSON, CSV and JSON lines only; this is log: use lines or search"):
+    with pytest.raises(BadRequest, match="JSON, CSV and JSON lines only; this is text: use lines or search"):
         Held(LOG).ask(fields="id")
 
 

@@ -299,7 +299,7 @@ def _table_rows(document: Document, lines: tuple[int, int] | None) -> list[bytes
     kind = document.long_text.kind
     if kind not in (TextKind.CSV, TextKind.JSON_LINES):
         raise BadRequest(
-            f"fields can be chosen from JSON, CSV and JSON lines only; this is {kind}: use lines or search"
+            f"fields can be chosen from JSON, CSV and JSON lines only; this is text: use lines or search"
         )
     first, last = lines or (1, len(document.data))
     text = document.data.decode("utf-8", "replace")

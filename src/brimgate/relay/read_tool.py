@@ -23,12 +23,12 @@ ARGUMENTS: Final = ("cursor", "limit", "fields", "path", "lines", "search", "pag
 _ABOUT: Final[dict[str, str]] = {
     "cursor": "shown",
     "limit": "items",
-    "fields": "id,name",
+    "fields": "id",
     "path": "/items/3",
     "lines": "range",
-    "search": "words or /RE2/",
+    "search": "words, /RE2/, ! inverts",
     "pages": "range",
-    "format": "json, count",
+    "format": "count",
 }
 
 
@@ -46,7 +46,7 @@ def definition(name: str, max_limit: int = 200) -> bytes:
     return encode(
         {
             "name": name,
-            "description": "Read on from a [brimgate] cursor",
+            "description": "Read on by [brimgate] cursor",
             "inputSchema": {"type": "object", "properties": properties, "required": ["cursor"]},
             "annotations": {"readOnlyHint": True},
             "_meta": {"anthropic/alwaysLoad": True},
