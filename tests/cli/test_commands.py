@@ -51,14 +51,14 @@ def test_reduce_prints_a_bounded_reply_and_read_goes_on_in_another_process(run: 
     assert first.returncode == 0, first.stderr
     reply = json.loads(first.stdout)
     assert set(reply) == {"reply", "result", "payload"}
-    assert reply["reply"].startswith("[brimgate] items 1-")
+    assert reply["reply"].startswith("[brimgate] items #0-")
     second = run("read", reply["result"]["nextCursor"], "--json", "--family", "o200k")
     assert second.returncode == 0, second.stderr
     assert json.loads(second.stdout)["result"]["shown"]["from"] == reply["result"]["shown"]["items"]
 
 
 def test_reduce_reads_standard_input(run: Run) -> None:
-    assert run("reduce", "-", stdin=BOOKINGS).stdout.startswith(b"[brimgate] items 1-")
+    assert run("reduce", "-", stdin=BOOKINGS).stdout.startswith(b"[brimgate] items #0-")
 
 
 def test_what_fits_is_printed_byte_for_byte(here: Here) -> None:

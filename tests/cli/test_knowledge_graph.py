@@ -196,7 +196,7 @@ def test_metrics_are_told_and_written_down_in_the_names_of_the_brief(shell: Shel
 def test_a_large_answer_goes_on_in_the_same_words_in_another_process(shell: Shell, graph: Graph) -> None:
     first = shell.answer("search_nodes", "the of in", "90", "--budget", "1800")
     nodes = graph.call("search_nodes", {"query": "the of in", "max_nodes": 90})["nodes"]
-    assert first.startswith("[brimgate] view, items 1-") and f"Found {len(nodes)} entities" in first
+    assert first.startswith("[brimgate] view, items #0-") and f"Found {len(nodes)} entities" in first
     seen, printed = 0, first
     while True:
         shown = re.findall(r"^(\d+)\. ", printed, re.MULTILINE)
@@ -259,7 +259,7 @@ def test_in_the_relay_ids_are_whole_and_times_absolute(graph: Graph) -> None:
     notice, formatted = (block["text"] for block in got["content"])
     assert got["content"] == again["content"], "the same answer gives the same bytes"
     assert "structuredContent" not in got
-    assert notice.startswith("[brimgate] view, items 1-10 of 10 · ")
+    assert notice.startswith("[brimgate] view, items #0-9 of 10 · ")
     assert formatted.startswith('Found 10 entities for "team":\n1. ')
     nodes = graph.call("search_nodes", {"query": "team", "max_nodes": 10})["nodes"]
     assert all(f"#{node['uuid']}" in formatted and node["summary"] in formatted for node in nodes)

@@ -573,7 +573,7 @@ def _(folder: Path) -> None:
     done = subprocess.run(
         command, capture_output=True, env=environment(**state), timeout=PATIENCE, check=True
     )
-    assert b"[brimgate] items 1-" in done.stdout and b"the answer lacks 'nothing'" in done.stderr
+    assert b"[brimgate] items #0-" in done.stdout and b"the answer lacks 'nothing'" in done.stderr
     [line] = log.read_text("utf-8").splitlines()
     noted = json.loads(line)
     assert (noted["pack"], noted["operation"]) == ("failing", "list_tasks") and noted["inputBytes"] > 10_000

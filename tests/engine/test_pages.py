@@ -24,7 +24,7 @@ def test_500_bookings_give_a_first_page_the_total_and_a_cursor() -> None:
     assert reply.record["total"]["items"] == 500
     assert reply.record["shown"]["items"] == 50 or held.tokens(reply) > 3_600, "full, or as many as fit"
     assert reply.record["nextCursor"] in reply.notice
-    assert reply.text.startswith("[brimgate] items 1-")
+    assert reply.text.startswith("[brimgate] items #0-")
     assert '"nextPageToken":"p-0007"' in reply.content, "what stands around the list stays"
 
 

@@ -178,7 +178,7 @@ def test_a_small_answer_is_one_view_of_all() -> None:
     spoken = Spoken("search_nodes", nodes(10))
     reply = spoken.opening()
     assert "nextCursor" not in reply.record
-    assert "view, items 1-10 of 10" in reply.notice
+    assert "view, items #0-9 of 10" in reply.notice
     assert reply.content.startswith("Found 10 entities")
 
 

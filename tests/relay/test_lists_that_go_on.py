@@ -109,7 +109,7 @@ def record(result: dict[str, Any]) -> dict[str, Any]:
 def test_the_first_page_tells_the_true_total_and_needs_one_item_more_than_it_shows() -> None:
     live_list = Growing(500)
     result = Talk().first(live_list)
-    assert "items 1-10 of 500" in result["content"][0]["text"]
+    assert "items #0-9 of 500" in result["content"][0]["text"]
     assert record(result)["total"]["items"] == 500 and "nextCursor" in record(result)
     assert live_list.asked == [11] and live_list.held == 20, "no page was fetched for nothing"
 
@@ -149,7 +149,7 @@ def test_a_path_and_pages_and_a_search_have_what_they_need_fetched() -> None:
     assert "item 130" in talk.read(cursor=cursor, path="/result/130")["content"][1]["text"]
     assert live_list.held == 140
     several = talk.read(cursor=cursor, pages="15-16")
-    assert "items 141-160 of 300" in several["content"][0]["text"] and live_list.held == 180
+    assert "items #140-159 of 300" in several["content"][0]["text"] and live_list.held == 180
     found = talk.read(cursor=cursor, search='"item 299"')
     assert "item 299" in found["content"][1]["text"] and live_list.is_complete
 
@@ -173,7 +173,7 @@ def test_what_cannot_be_fetched_is_an_error_and_the_cursor_stays_good() -> None:
     failed = talk.read(cursor=cursor)
     assert failed["isError"] and failed["content"][0]["text"] == "it does not answer: try again"
     live_list.trouble = None
-    assert "items 21-30 of 100" in talk.read(cursor=cursor)["content"][0]["text"]
+    assert "items #20-29 of 100" in talk.read(cursor=cursor)["content"][0]["text"]
 
 
 def test_a_list_that_is_all_here_and_fits_goes_out_as_it_is() -> None:
@@ -210,7 +210,7 @@ class Endless(Growing):
 def test_a_total_that_nobody_tells_is_not_made_up() -> None:
     talk = Talk()
     result = talk.first(Endless(150))
-    assert "items 1-10 of more than 20" in result["content"][0]["text"]
+    assert "items #0-9 of more than 20" in result["content"][0]["text"]
     assert "items" not in record(result)["total"]
     found = talk.read(cursor=record(result)["nextCursor"], search='"item 149"')
     assert "item 149" in found["content"][1]["text"], "a search has all of it fetched"
@@ -255,7 +255,7 @@ def test_two_answers_that_begin_alike_are_two() -> None:
         told = talk.read(cursor=first)
         first = record(told)["nextCursor"]
         assert "of 100" in told["content"][0]["text"]
-    assert "items 11-20 of 200" in talk.read(cursor=second)["content"][0]["text"]
+    assert "items #10-19 of 200" in talk.read(cursor=second)["content"][0]["text"]
 
 
 def test_an_expired_cursor_fetches_nothing() -> None:
@@ -320,6 +320,6 @@ def test_a_list_that_is_complete_becomes_a_snapshot_with_all_its_cursors() -> No
     while cursor is not None:
         cursor = record(talk.read(cursor=cursor)).get("nextCursor")
     assert live_list.is_complete
-    assert talk.read(cursor=chosen)["content"][0]["text"].startswith("[brimgate] items 4-6 of 45")
+    assert talk.read(cursor=chosen)["content"][0]["text"].startswith("[brimgate] items #3-5 of 45")
     assert len(talk.protection.live_lists) == 0, "it is held by the store alone"
     assert "isError" not in talk.read(cursor=chosen)

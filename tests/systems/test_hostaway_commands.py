@@ -69,10 +69,10 @@ def test_the_sandbox_behind_stdio() -> None:
     with gateway("--pack", "hostaway", "--sandbox", command=[]) as client:
         client.greet()
         told = client.call("list_reservations")["result"]
-        assert "items 1-50 of 2,000" in told["content"][0]["text"]
+        assert "items #0-49 of 2,000" in told["content"][0]["text"]
         cursor = told["_meta"]["brimgate/result"]["nextCursor"]
         more = client.call("brimgate_read", cursor=cursor)
-        assert "items 51-100 of 2,000" in more["result"]["content"][0]["text"]
+        assert "items #50-99 of 2,000" in more["result"]["content"][0]["text"]
         calls = [
             {
                 "jsonrpc": "2.0",
@@ -102,7 +102,7 @@ def test_what_is_asked_last_is_answered_though_the_input_has_ended() -> None:
         env=environment(),
     )
     answers = {one["id"]: one for one in map(json.loads, done.stdout.splitlines())}
-    assert "items 1-50 of 2,000" in answers[1]["result"]["content"][0]["text"]
+    assert "items #0-49 of 2,000" in answers[1]["result"]["content"][0]["text"]
 
 
 @pytest.mark.parametrize(
@@ -130,10 +130,10 @@ def test_a_call_from_a_shell_and_reading_on_in_another_process(tmp_path: Path) -
         assert done.returncode == 1 and "not find" in done.stderr
         done = brimgate("call", "hostaway", "list_reservations", "--config", config, **home)
         assert done.returncode == 0
-        found = re.search(r"items 1-50 of 130.* brimgate read ([\w-]+)", done.stdout + done.stderr)
+        found = re.search(r"items #0-49 of 130.* brimgate read ([\w-]+)", done.stdout + done.stderr)
         assert found, done
         more = brimgate("read", found[1], **home)
-        assert more.returncode == 0 and "items 51-100 of 130" in more.stdout + more.stderr
+        assert more.returncode == 0 and "items #50-99 of 130" in more.stdout + more.stderr
         whole = brimgate(
             "call", "hostaway", "list_reservations", "limit=3", "--json", "--config", config, **home
         )

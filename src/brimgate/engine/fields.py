@@ -214,7 +214,7 @@ def select_fields(
     what = "chosen fields" if view.fields else _left_out(policy)
     return Selection(
         kind="page" if is_list else "object",
-        label=f"{units.what} {start + 1:,}-{last:,} of {of_total}, {what}" if is_list else what,
+        label=f"{units.what} {_range(units.what, start, last)} of {of_total}, {what}" if is_list else what,
         text=made.rendered.text,
         form=made.rendered.form,
         tokens=made.tokens,
@@ -231,6 +231,11 @@ def select_fields(
         sections=["/" + INDEX] if view.condensed else [],
         example=held or f"/{start}" if is_list else "",
     )
+
+
+def _range(what: str, start: int, last: int) -> str:
+    """Write a range. Items are numbered as in a path, from 0."""
+    return f"#{start:,}-{last - 1:,}" if what == "items" else f"{start + 1:,}-{last:,}"
 
 
 def _units(document: Document, view: View) -> _Units:
@@ -299,7 +304,7 @@ def _table_rows(document: Document, lines: tuple[int, int] | None) -> list[bytes
     kind = document.long_text.kind
     if kind not in (TextKind.CSV, TextKind.JSON_LINES):
         raise BadRequest(
-            f"fields can be chosen from JSON, CSV and JSON lines only; this is text: use lines or search"
+            "fields can be chosen from JSON, CSV and JSON lines only; this is text: use lines or search"
         )
     first, last = lines or (1, len(document.data))
     text = document.data.decode("utf-8", "replace")

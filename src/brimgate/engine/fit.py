@@ -9,7 +9,7 @@ import msgspec
 
 from brimgate.engine import jsontext
 from brimgate.engine.document import Document
-from brimgate.engine.forms import Rendered, render
+from brimgate.engine.forms import AUTO, Rendered, render
 from brimgate.engine.policy import Policy
 from brimgate.engine.tokens.estimator import Estimator
 
@@ -30,6 +30,7 @@ Size = Callable[[int], float]
 """The approximate bytes of the first n parts."""
 INDEX: Final = "#"
 """The name of the member that tells the number of an item in its list."""
+_INDEX_KEY: Final = b'"#"'
 _LEAST_CHARS: Final = 16
 
 
@@ -208,6 +209,13 @@ def indexed(raw: bytes, at: int | str) -> bytes:
         return b'{"%s":%s,"value":%s}' % (INDEX.encode(), label, raw)
     inner = raw[1:].lstrip()
     return b'{"%s":%s%s%s' % (INDEX.encode(), label, b"" if inner[:1] == b"}" else b",", inner)
+
+
+def numbered(raws: Sequence[bytes], first: int, form: str) -> list[bytes] | None:
+    """Put numbers in front of the items of a page. None if they are no objects, have such a member, or JSON is asked for."""
+    if form != AUTO or any(raw[:1] != b"{" or _INDEX_KEY in raw for raw in raws):
+        return None
+    return [indexed(raw, at) for at, raw in enumerate(raws, first)]
 
 
 def fit_units(

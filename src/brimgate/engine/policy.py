@@ -196,6 +196,10 @@ class Policy(AnswerOptions):
         # A blob that comes from there was asked for by its cursor: it needs no second one.
         return replace(bounded, compact="never", blobs="pass", max_blob_bytes=sys.maxsize)
 
+    def has_section(self, fields: tuple[str, ...]) -> bool:
+        """Return whether a name among the fields is that of a section."""
+        return not dict(self.sections).keys().isdisjoint(fields)
+
     def spelled_out(self, fields: tuple[str, ...]) -> tuple[str, ...]:
         """Replace the name of each section by its fields."""
         known = dict(self.sections)

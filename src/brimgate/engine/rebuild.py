@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from brimgate.engine import jsontext
 from brimgate.engine.document import Document
+from brimgate.engine.fit import INDEX
 from brimgate.engine.forms import FORMS
 from brimgate.engine.pointer import pointer_of, pointer_steps
 from brimgate.engine.replies.reply import Reply
@@ -83,7 +84,10 @@ class Rebuilder:
             raw = document.raw(document.resolve(record["path"]))
         first, pieces.total = record["shown"]["from"], record["total"][record["part"]]
         if record["part"] == "items":
-            pieces.children |= dict(enumerate(jsontext.elements(raw), first))
+            items = jsontext.elements(raw)
+            if record.get("numbered"):
+                items = [_without_number(item) for item in items]
+            pieces.children |= dict(enumerate(items, first))
             return
         for at, (key, value) in enumerate(jsontext.members(raw).items(), first):
             pieces.keys[at], pieces.children[at] = key, value
@@ -123,6 +127,12 @@ class Rebuilder:
             raise InputError(f"nothing of {pointer or 'the answer'} came")
         text = b"".join(pieces.text)
         return text if pieces.kind == "literal" else jsontext.quote(text.decode()).encode()
+
+
+def _without_number(item: bytes) -> bytes:
+    members = jsontext.members(item)
+    del members[INDEX]
+    return jsontext.object_of(members)
 
 
 def next_on_walk(reply: Reply) -> str | None:

@@ -20,7 +20,7 @@ from brimgate.engine.document import (
     Step,
     step_into,
 )
-from brimgate.engine.fit import fit
+from brimgate.engine.fit import fit, numbered
 from brimgate.engine.forms import Rendered, render
 from brimgate.engine.jsontext import Children
 from brimgate.engine.pointer import pointer_step
@@ -44,6 +44,8 @@ class Part:
     lines: "Lines | None" = None
     steps: tuple[Step, ...] = ()
     """The steps from the root of what is walked to `pointer`."""
+    is_numbered: bool = False
+    """Each item begins with its number."""
     is_open_ended: bool = False
     """There are more than `total`, but the number is unknown."""
 
@@ -78,6 +80,8 @@ class Walker:
     chunk_count: int = 1
     asked: int = 0
     """The number of items that the caller asks for."""
+    numbers: bool = False
+    """Show the number of each item with it, so that it can be read by its path."""
 
     def part(self, position: Position | None) -> Part:
         """Return the part that begins at `position` (None: the beginning)."""
@@ -122,8 +126,15 @@ class Walker:
         return Part(
             kind, self.base + place.pointer, place.index, found.count, self.document.count(place.parent, children),
             found.rendered.text, found.rendered.form, found.tokens, following, steps=place.steps,
-            is_open_ended=self.document.is_open_ended(place.parent),
+            is_open_ended=self.document.is_open_ended(place.parent), is_numbered=self._is_numbered(children, place.index, found.count),
         )  # fmt: skip
+
+    def _is_numbered(self, children: Children, index: int, count: int) -> bool:
+        if not self.numbers or children.keys is not None:
+            return False
+        data = self.document.data
+        values = [data[children.starts[at] : children.ends[at]] for at in range(index, index + count)]
+        return numbered(values, index, self.policy.format) is not None
 
     def _window(self, children: Children, index: int, most: int) -> int:
         """Return how many children can fit at most: no form saves more than nine tenths of JSON's bytes."""
@@ -141,6 +152,8 @@ class Walker:
         data = self.document.data
         values = [data[children.starts[at] : children.ends[at]] for at in range(index, index + count)]
         if children.keys is None:
+            if self.numbers:
+                values = numbered(values, index, self.policy.format) or values
             return jsontext.canonical(b"[" + b",".join(values) + b"]")
         keys = children.keys[index : index + count]
         named = [jsontext.quote(key).encode() + b":" + value for key, value in zip(keys, values, strict=True)]

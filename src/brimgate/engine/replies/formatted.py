@@ -118,7 +118,7 @@ def _formatted_reply(
             "sections": [*dict(frame.policy.sections)],
         },
     }
-    shown = f"view, items {start + 1:,}-{start + made.count:,} of {made.total:,}" if made.total else "view"
+    shown = f"view, items #{start:,}-{start + made.count - 1:,} of {made.total:,}" if made.total else "view"
     tokens = frame.policy.estimator.ceiling(made.text)
     notice = frame.notice(shown, tokens, section=details)
     listed, pointer = frame.scope(FOCUS)

@@ -98,7 +98,16 @@ class Frame:
         inner, base = self.scope(view)
         planned = budget - allowance_of(self.policy) - self.cost("x" * 60)
         room = min(budget - spent, planned) if spent else planned
-        return Walker(inner, self.policy, room, self.limit(view), self.base + base, planned, asked=view.limit)
+        return Walker(
+            inner,
+            self.policy,
+            room,
+            self.limit(view),
+            self.base + base,
+            planned,
+            asked=view.limit,
+            numbers=True,
+        )
 
     def cost(self, text: str) -> int:
         return self.policy.estimator.ceiling(text) + 2 if text else 0
@@ -146,6 +155,8 @@ class Frame:
             "total": self.total(),
             "shown": {"from": part.first},
         }
+        if part.is_numbered:
+            record["numbered"] = True
         if view.scope == "text":
             record["exact"] = True
         if part.steps:
@@ -277,7 +288,9 @@ def _describe(part: Part, record: dict[str, Any]) -> str:
             record["total"][part.kind] = part.total
         record["shown"][part.kind] = part.count
         total = f"{'more than ' if part.is_open_ended else ''}{part.total:,}"
-        return f"{'items' if part.kind == 'items' else 'keys'} {first:,}-{last:,} of {total}"
+        if part.kind == "items":
+            return f"items #{part.first:,}-{max(last - 1, 0):,} of {total}"
+        return f"keys {first:,}-{last:,} of {total}"
     lines = part.lines
     record["total"] |= {"textBytes": part.total, "lines": lines.total}
     record["shown"] |= {"bytes": part.count, "startLine": lines.first, "endLine": lines.last}

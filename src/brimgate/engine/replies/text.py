@@ -9,7 +9,7 @@ from brimgate.engine.chunks import Cutter
 from brimgate.engine.decision import AnswerFormat
 from brimgate.engine.document import Document, Focus, Position
 from brimgate.engine.fields import ALL, are_around
-from brimgate.engine.fit import Fitted, fit
+from brimgate.engine.fit import Fitted, fit, numbered
 from brimgate.engine.forms import render
 from brimgate.engine.jsontext import Children
 from brimgate.engine.policy import Policy
@@ -68,9 +68,11 @@ def _first_page(frame: Frame, plan: decision.Page) -> Reply:
         envelope = _envelope(frame, focus, "<items below>") if focus.pointer else ""
         return frame.selection_reply(view, 0, None, budget, highlights, envelope)
     room = budget - allowance_of(frame.policy)
+    items, is_numbered = _numbered_items(frame, children) if children else ([], False)
 
     def fitted(highlights: str) -> Fitted | None:
-        return _fit_page(frame, focus, children, room - frame.cost(highlights)) if children else None
+        left = room - frame.cost(highlights)
+        return _fit_page(frame, focus, children, items, left) if children else None
 
     highlights, found = frame.beside_highlights(budget, fitted)
     if children is None or found is None:
@@ -80,22 +82,29 @@ def _first_page(frame: Frame, plan: decision.Page) -> Reply:
     following = Position(children.starts[found.count] - base) if found.count < len(children) else None
     part = Part(
         "items", frame.base + focus.pointer, 0, found.count, total, found.rendered.text, found.rendered.form,
-        found.tokens, following, is_open_ended=frame.document.is_open_ended(focus.node),
+        found.tokens, following, is_open_ended=frame.document.is_open_ended(focus.node), is_numbered=is_numbered,
     )  # fmt: skip
     return frame.part_reply(part, FOCUS, budget, highlights, envelope=bool(focus.pointer))
 
 
-def _fit_page(frame: Frame, focus: Focus, children: Children, room: int) -> Fitted | None:
+def _numbered_items(frame: Frame, children: Children) -> tuple[list[bytes], bool]:
+    """Return the items that a first page may have, and whether their numbers are with them."""
+    data, most = frame.document.data, min(len(children), frame.policy.page_size)
+    items = [data[children.starts[at] : children.ends[at]] for at in range(most)]
+    with_numbers = numbered(items, 0, frame.policy.format)
+    return with_numbers or items, with_numbers is not None
+
+
+def _fit_page(frame: Frame, focus: Focus, children: Children, items: list[bytes], room: int) -> Fitted | None:
     """Fit whole items together with everything around their list."""
     document, data = frame.document, frame.document.data
     before, after = data[document.root.start : focus.node.start], data[focus.node.end : document.root.end]
-    starts, ends = children.starts, children.ends
+    starts, ends, most = children.starts, children.ends, len(items)
 
     def rendered(count: int) -> Any:
-        raw = before + b"[" + data[starts[0] : ends[count - 1]] + b"]" + after
+        raw = before + b"[" + b",".join(items[:count]) + b"]" + after
         return render(jsontext.canonical(raw), frame.policy.format, frame.policy.estimator)
 
-    most = min(len(children), frame.policy.page_size)
     return fit(rendered, most, lambda count: ends[count - 1] - starts[0], room, frame.policy.estimator)
 
 
@@ -202,14 +211,14 @@ def _spelled_out(frame: Frame, query: Query) -> tuple[str, ...]:
     policy = frame.policy
     fields = policy.spelled_out(query.fields)
     is_list = frame.document.is_json and frame.document.head(frame.document.focus.node) == b"["
-    if fields == query.fields or not is_list or not policy.fields:
+    if not policy.has_section(query.fields) or not is_list or not policy.fields:
         return fields
     return tuple(dict.fromkeys(("id" if "id" in policy.fields else policy.fields[0], *fields)))
 
 
 def _section_start(frame: Frame, view: View, position: Position, query: Query) -> Position:
     """Return the item where a section of a list begins: where the cursor is. Anything else begins anew."""
-    is_section = frame.policy.spelled_out(query.fields) != query.fields
+    is_section = frame.policy.has_section(query.fields)
     if not is_section or query.search or query.lines or query.path is not None:
         return BEGINNING
     if view.is_selection or view.formatted:
