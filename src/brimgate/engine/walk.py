@@ -126,7 +126,8 @@ class Walker:
         return Part(
             kind, self.base + place.pointer, place.index, found.count, self.document.count(place.parent, children),
             found.rendered.text, found.rendered.form, found.tokens, following, steps=place.steps,
-            is_open_ended=self.document.is_open_ended(place.parent), is_numbered=self._is_numbered(children, place.index, found.count),
+            is_open_ended=self.document.is_open_ended(place.parent),
+            is_numbered=self._is_numbered(children, place.index, found.count),
         )  # fmt: skip
 
     def _is_numbered(self, children: Children, index: int, count: int) -> bool:

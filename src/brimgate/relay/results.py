@@ -5,6 +5,7 @@ structure is held as it is, so that a walk returns exactly that; several are hel
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final, Literal
 
 import msgspec
@@ -13,6 +14,7 @@ from brimgate.engine.decision import AnswerSizes, Outcome, item_count, sizes_of
 from brimgate.engine.document import Document
 from brimgate.engine.policy import Policy, ToolRule
 from brimgate.engine.replies.reply import Reply, budget_fields
+from brimgate.engine.tokens.estimator import MIN_BUDGET
 from brimgate.relay import rewrite
 from brimgate.relay.budget import Aside, Choice, choose, for_schema, hold_whole, is_under_cap, set_aside
 from brimgate.relay.content import (
@@ -53,6 +55,7 @@ _APART: Final = frozenset(
     )
 )
 """Members that are slots of their own, or that no model reads. `_meta` is for the client alone."""
+_TWICE_TRIES: Final = 4
 _BARE: Final = frozenset(("type", "text"))
 
 
@@ -206,7 +209,9 @@ def _bound_tool_result(members: dict[str, Json], rule: ToolRule, hold: Hold, sch
         if name not in _APART and len(value) > LIGHT_BYTES
     ]
     choice = choose(slots, policy, same)
-    reply = choice and hold(choice.document, choice.policy)
+    is_relaxed = is_kept and rule.output_schema == "relax"
+    holding = partial(_hold_twice, hold, rule.policy) if is_relaxed else hold
+    reply = choice and holding(choice.document, choice.policy)
     if choice is None or reply is None:
         return None
     if is_kept and rule.output_schema == "keep" and members.get("isError") != b"true":
@@ -223,9 +228,29 @@ def _bound_tool_result(members: dict[str, Json], rule: ToolRule, hold: Hold, sch
             return Bounded(with_record(members, reply), reply)
         members["isError"] = b"true"
     _replace_content(members, slots, choice, reply)
-    if is_kept and rule.output_schema == "relax":
-        members["structuredContent"] = encode({"notice": reply.notice, "payload": clean(reply.payload)})
+    if is_relaxed:
+        members["structuredContent"] = _as_object(reply)
     return Bounded(with_record(members, reply), reply)
+
+
+def _as_object(reply: Reply) -> bytes:
+    return encode({"notice": reply.notice, "payload": clean(reply.payload)})
+
+
+def _hold_twice(hold: Hold, whole: Policy, document: bytes, policy: Policy) -> Reply | None:
+    """Hold an answer whose reply is sent as text and as an object, where quotes cost more. Both fit the budget."""
+    budget, estimator = whole.output_token_threshold, whole.estimator
+    reply = hold(document, policy)
+    for _ in range(_TWICE_TRIES):
+        both = estimator.ceiling(reply.text) + estimator.ceiling(_as_object(reply)) if reply else 0
+        if both <= budget:
+            break
+        share = 0.95 * budget / both
+        policy = policy.with_thresholds(
+            lambda tokens, share=share: max(int(tokens * share), MIN_BUDGET), policy.hard_output_token_cap
+        )
+        reply = hold(document, policy)
+    return reply
 
 
 def _what_repeats(slots: list[Slot], structured: Json) -> tuple[bytes, frozenset[int]] | None:
