@@ -333,9 +333,9 @@ def _(folder: Path) -> None:
     for seconds in (120, 1_200):
         talking = protection(folder, f"cursor_ttl_seconds: {seconds}")
         cursor = record_of(talking.call(answer(LOG)))["nextCursor"]
-        talking.now += seconds - 1
+        talking.now += seconds
         assert "isError" not in talking.read(cursor=cursor)
-        talking.now += 121
+        talking.now += 60
         assert talking.read(cursor=cursor)["isError"]
 
 
