@@ -521,6 +521,19 @@ def _run(folder: Path, text: str, *options: str, **settings: Any) -> Any:
     return gateway("--config", str(path), *options, **settings)
 
 
+@case("Config.store")
+def _(folder: Path) -> None:
+    """What it does between processes is in tests/store/test_user_folder.py."""
+    large = {"name": "rows", "arguments": {}}
+    for name, is_kept in (("folder", True), ("memory", False)):
+        config, state = folder / "brimgate.yaml", folder / name
+        config.write_text(f"store: {name}\n{upstream_yaml()}")
+        with gateway("--config", str(config), command=[], env={"BRIMGATE_STATE_DIR": str(state)}) as client:
+            client.greet()
+            assert record_of(client.request("tools/call", large)["result"])["nextCursor"]
+        assert bool([*state.rglob("*.data")]) == is_kept
+
+
 @case("Config.wrapper_log")
 def _(folder: Path) -> None:
     """By `brimgate call`, with a pack of somebody else's that fails."""
