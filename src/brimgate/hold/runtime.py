@@ -154,13 +154,14 @@ class _Sweeps:
     def _next(self) -> SweepTimer | None:
         """Wait for the next timer that is due. Return None if none is set any more."""
         with self._changed:
-            while self._due:
-                due, timer = min(((due, timer) for timer, due in self._due.items()), key=lambda one: one[0])
+            # Any of them may be gone at any moment, with whoever held answers.
+            while timers := sorted(self._due.items(), key=lambda one: one[1]):
+                timer, due = timers[0]
                 wait = due - time.monotonic()
                 if wait <= 0:
-                    del self._due[timer]
+                    self._due.pop(timer, None)
                     return timer
-                del timer
+                del timer, timers
                 self._changed.wait(wait)
             self._is_running = False
             return None

@@ -12,7 +12,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock, get_ident
@@ -36,6 +36,7 @@ _STRAY_SECONDS: Final = 600
 """After this, what is incomplete was left by a process that was killed: a live one needs far less."""
 _TRIES: Final = 5
 """How often a step is taken again that another process got in the way of."""
+_DATA: Final = ".data"
 _RUNNING: Final = ".running"
 """The folder with the locks of the processes that run."""
 
@@ -46,9 +47,9 @@ class _Entry:
 
     path: Path
     expires_minute: int
-    used: float
-    size: int
-    """With its views."""
+    used: float = 0.0
+    size: int = 0
+    """With its views. This and the last use are known where something may have to be evicted."""
 
 
 class FileStore:
@@ -70,7 +71,7 @@ class FileStore:
             make_private_dir(place.parent)
             make_private_dir(place)
             try:
-                write_private(place / f"{expires_minute}.data", data)
+                write_private(place / f"{expires_minute}{_DATA}", data)
                 break
             except OperatorError:
                 if not left or place.exists():
@@ -89,7 +90,7 @@ class FileStore:
             path = entry.path
             if entry.expires_minute < expires_minute:
                 try:
-                    path = path.replace(place / f"{expires_minute}.data")
+                    path = path.replace(place / f"{expires_minute}{_DATA}")
                 except FileNotFoundError:
                     continue  # renewed or dropped by another process
             _touch(path)
@@ -150,7 +151,9 @@ class FileStore:
     def sweep(self, now_minute: int) -> int:
         self._swept = now_minute
         following = 0
-        for entry in self._entries(self._homes()):
+        for entry in (_find(place) for home in self._homes() for place in _places(home)):
+            if entry is None:
+                continue
             if entry.expires_minute <= now_minute:
                 _drop(entry)
             elif not following or entry.expires_minute < following:
@@ -178,21 +181,29 @@ class FileStore:
     def _homes(self) -> list[Path]:
         return [Path(item.path) for item in _listed(self._folder) if item.name[0] != "."]
 
-    def _entries(self, homes: list[Path]) -> list[_Entry]:
-        places = (Path(item.path) for home in homes for item in _listed(home) if item.name[0] != ".")
-        return [entry for place in places if (entry := _find(place)) is not None]
-
     def _evict(self, home: Path) -> None:
         """Evict the least recently used: first of the principal who put, then of everyone."""
-        bounds = self._bounds
-        for homes, bound in (([home], bounds.per_principal_bytes), (self._homes(), bounds.total_bytes)):
-            entries = sorted(self._entries(homes), key=lambda entry: entry.used)
-            total = sum(entry.size for entry in entries)
-            for entry in entries[:-1]:
-                if total <= bound:
-                    break
-                _drop(entry)
-                total -= entry.size
+        held = [entry for one in self._homes() for place in _places(one) if (entry := _measured(place))]
+        held.sort(key=lambda entry: entry.used)
+        own = [entry for entry in held if entry.path.parent.parent == home]
+        dropped = _drop_oldest(own, self._bounds.per_principal_bytes)
+        _drop_oldest([entry for entry in held if entry not in dropped], self._bounds.total_bytes)
+
+
+def _drop_oldest(entries: list[_Entry], bound: int) -> set[_Entry]:
+    """Drop so many of the oldest that the rest is within the bound. The newest stays."""
+    total, dropped = sum(entry.size for entry in entries), set[_Entry]()
+    for entry in entries[:-1]:
+        if total <= bound:
+            break
+        _drop(entry)
+        dropped.add(entry)
+        total -= entry.size
+    return dropped
+
+
+def _places(home: Path) -> list[Path]:
+    return [Path(item.path) for item in _listed(home) if item.name[0] != "."]
 
 
 def _listed(folder: Path) -> "list[os.DirEntry[str]]":
@@ -203,7 +214,7 @@ def _listed(folder: Path) -> "list[os.DirEntry[str]]":
         return []
 
 
-def _statuses(place: Path, ending: str) -> Iterator[tuple[Path, os.stat_result]]:
+def _statuses(place: Path, ending: str = "") -> Iterator[tuple[Path, os.stat_result]]:
     for item in _listed(place):
         if item.name.endswith(ending):
             with suppress(FileNotFoundError):
@@ -211,14 +222,21 @@ def _statuses(place: Path, ending: str) -> Iterator[tuple[Path, os.stat_result]]
 
 
 def _find(place: Path) -> _Entry | None:
-    """Return the snapshot in a folder: of several files, which two processes may have put at once, the one that lives
-    longest."""
-    found = [(path, status) for path, status in _statuses(place, ".data") if path.stem.isdecimal()]
-    if not found:
-        return None
-    path, status = max(found, key=lambda one: int(one[0].stem))
-    size = sum(one.st_size for _, one in found) + sum(one.st_size for _, one in _statuses(place, ".view"))
-    return _Entry(path, int(path.stem), status.st_mtime, size)
+    """Return the snapshot in a folder.
+
+    Two processes may have put it at once. Then the file counts that lives longest.
+    """
+    names = (item.name[: -len(_DATA)] for item in _listed(place) if item.name.endswith(_DATA))
+    expires = max((int(name) for name in names if name.isdecimal()), default=None)
+    return None if expires is None else _Entry(place / f"{expires}{_DATA}", expires)
+
+
+def _measured(place: Path) -> _Entry | None:
+    entry, used, size = _find(place), 0.0, 0
+    for path, status in _statuses(place) if entry is not None else ():
+        size += status.st_size
+        used = max(used, status.st_mtime) if path.suffix == _DATA else used
+    return entry and replace(entry, used=used, size=size)
 
 
 def _drop(entry: _Entry) -> None:
