@@ -100,12 +100,12 @@ def is_locked(path: Path) -> bool:
     except OSError:
         return False
     try:
-        return not _lock(descriptor)
+        return not _lock(descriptor, is_shared=True)  # two that look at once do not mislead each other
     finally:
         os.close(descriptor)
 
 
-def _lock(descriptor: int) -> bool:
+def _lock(descriptor: int, *, is_shared: bool = False) -> bool:
     """Lock a file without waiting. The lock ends with the process, however that ends."""
     try:
         if sys.platform == "win32":
@@ -115,7 +115,8 @@ def _lock(descriptor: int) -> bool:
         else:
             import fcntl
 
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            kind = fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except OSError:
         return False
     return True

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
+from threading import Lock
 from typing import Final
 
 import msgspec
@@ -107,10 +108,14 @@ class LazyKeyRing(KeyRing):
 
     def __init__(self, load: Callable[[], KeyRing]) -> None:
         self._load = load
+        self._lock = Lock()
+        self._given = ()
 
     @cached_property
     def keys(self) -> tuple[bytes, ...]:
-        return self._load().keys
+        with self._lock:  # two threads that need them at the same time must get the same
+            self._given = self._given or self._load().keys
+        return self._given
 
 
 def check_key(key: bytes) -> None:

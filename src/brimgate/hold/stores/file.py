@@ -68,8 +68,8 @@ class FileStore:
             return True
         place = self._place(principal, snapshot)
         for left in reversed(range(_TRIES)):
-            make_private_dir(place.parent)
-            make_private_dir(place)
+            for folder in (place.parent, place):
+                folder.mkdir(mode=0o700, exist_ok=True)
             try:
                 write_private(place / f"{expires_minute}{_DATA}", data)
                 break
@@ -291,7 +291,7 @@ class UserStore:
     def key(self) -> bytes:
         """Return the key for cursors that is kept beside the folder. Raise OperatorError if it cannot be used."""
         try:
-            return _key_in(state_dir() / "keys")
+            return _key_of_user()
         except OSError as error:
             raise OperatorError(f"{error}") from None
 
@@ -414,12 +414,12 @@ def _forget_ended() -> None:
             Path(item.path).unlink(missing_ok=True)
 
 
-def _key_in(home: Path) -> bytes:
+def _key_of_user() -> bytes:
     """Return the key for cursors. Of two processes that create it at once, one wins, and both get that one."""
     from brimgate.engine.cursor import check_key  # half the engine: whoever sweeps does without
 
-    claim_private_dir(home)
-    path = home / "cursor.key"
+    path = state_dir() / "keys" / "cursor.key"
+    claim_private_dir(path.parent)
     if not path.exists():
         create_private(path, secrets.token_bytes(32))
     if path.is_symlink() or not path.is_file():
