@@ -131,7 +131,7 @@ def write_private(path: Path, data: bytes) -> None:
             file.write(data)
         draft.replace(path)
     except OSError as error:
-        raise OperatorError(f"{path.parent}: cannot be written: {error.strerror}") from None
+        raise OperatorError(f"{path.parent}: cannot be written: {error.strerror}") from error
     finally:
         # Also when interrupted: nobody would use the draft, and it would stay forever.
         draft.unlink(missing_ok=True)

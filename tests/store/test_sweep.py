@@ -56,7 +56,6 @@ def test_lists_that_are_being_fetched_are_swept_too() -> None:
 
 def test_what_is_renewed_stays_and_goes_later() -> None:
     protection = held(MemoryStore())
-    protection.protect(ROWS, ANN, LATE + 0.2 - 60)  # does not make it shorter
     later = Protection(Policy(), protection.ring, protection.store, 60, sweep_timer=protection.sweep_timer)
     other = Binding("bob", "there", "list_rows")
     assert later.protect(ROWS, other, LATE)

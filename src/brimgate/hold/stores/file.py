@@ -68,14 +68,14 @@ class FileStore:
             return True
         place = self._place(principal, snapshot)
         for left in reversed(range(_TRIES)):
-            for folder in (place.parent, place):
-                folder.mkdir(mode=0o700, exist_ok=True)
             try:
+                for folder in (place.parent, place):
+                    folder.mkdir(mode=0o700, exist_ok=True)
                 write_private(place / f"{expires_minute}{_DATA}", data)
                 break
-            except OperatorError:
-                if not left or place.exists():
-                    raise  # else another process has just dropped what was there before
+            except (OperatorError, FileExistsError) as error:
+                if not left or not _was_dropped(error):
+                    raise
         self._evict(place.parent)
         return True
 
@@ -121,8 +121,8 @@ class FileStore:
             return
         try:
             write_private(path, view)
-        except OperatorError:
-            if _find(place) is not None:
+        except OperatorError as error:
+            if not _was_dropped(error):
                 raise
         views = sorted(_statuses(place, ".view"), key=lambda found: found[1].st_mtime)
         for oldest, _ in views[:-MAX_VIEWS]:
@@ -188,6 +188,11 @@ class FileStore:
         own = [entry for entry in held if entry.path.parent.parent == home]
         dropped = _drop_oldest(own, self._bounds.per_principal_bytes)
         _drop_oldest([entry for entry in held if entry not in dropped], self._bounds.total_bytes)
+
+
+def _was_dropped(error: Exception) -> bool:
+    """Return whether a write failed because another process has just dropped what was there before."""
+    return isinstance(error, FileExistsError) or isinstance(error.__cause__, FileNotFoundError)
 
 
 def _drop_oldest(entries: list[_Entry], bound: int) -> set[_Entry]:
