@@ -1,4 +1,7 @@
+import atexit
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,17 @@ __all__ = ["here"]
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
+
+
+def _keep_state_apart() -> None:
+    """Give every process of the tests a state folder of their own, also those that see no variable of ours."""
+    if "BRIMGATE_STATE_DIR" not in os.environ:
+        folder = tempfile.mkdtemp(prefix="brimgate-tests-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        os.environ["BRIMGATE_STATE_DIR"] = os.environ["XDG_STATE_HOME"] = folder
+
+
+_keep_state_apart()
 
 settings.register_profile("quick", max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 settings.register_profile("long", max_examples=3_000, deadline=None, suppress_health_check=list(HealthCheck))

@@ -159,8 +159,8 @@ def config_page() -> str:
     parts += [
         "## Other variables",
         "",
-        "`BRIMGATE_CONFIG` names the configuration file. `BRIMGATE_STATE_DIR` is where `brimgate reduce` keeps what it",
-        "holds. `BRIMGATE_CURSOR_KEY` gives keys for cursors (base64, comma separated, the first seals).",
+        "`BRIMGATE_CONFIG` names the configuration file. `BRIMGATE_STATE_DIR` is where `run`, `call` and `reduce` keep what",
+        "they hold. `BRIMGATE_CURSOR_KEY` gives keys for cursors (base64, comma separated, the first seals).",
     ]
     return "\n".join(parts) + "\n"
 

@@ -3,6 +3,8 @@
 BrimgateError
 ├── ClientError             the caller asked for something impossible and must change the request
 │   ├── CursorError         invalid or expired cursor: run the tool again
+│   │   └── ListLost        the process that was fetching its list is gone: run the tool again
+│   ├── ListElsewhere       another process is still fetching its list: read on there
 │   └── BadRequest          a parameter is wrong; the message says what is right
 ├── InputError              the input cannot be read
 │   └── JsonRefused         not strict JSON; treated as text wherever text will do
@@ -33,8 +35,28 @@ class CursorError(ClientError):
     Every reason has the same message, so that nobody can learn anything by trying.
     """
 
+    def __init__(self, message: str = "invalid or expired cursor: run the tool again from the start") -> None:
+        super().__init__(message)
+
+
+class ListLost(CursorError):
+    """The list of a valid cursor was still being fetched, by a process that has ended."""
+
     def __init__(self) -> None:
-        super().__init__("invalid or expired cursor: run the tool again from the start")
+        super().__init__(
+            "the rest of this list was never fetched, because the brimgate process that was fetching it has ended: "
+            "run the tool again from the start"
+        )
+
+
+class ListElsewhere(ClientError):
+    """The list of a valid cursor is still being fetched, by another process that runs."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this list is still being fetched by another running brimgate process: read on from this cursor in the "
+            "session that called the tool. Once the list is complete there, it can be read from anywhere"
+        )
 
 
 class BadRequest(ClientError):

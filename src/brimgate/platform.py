@@ -2,10 +2,13 @@
 
 import os
 import signal
+import stat
 import struct
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from threading import get_ident
 from typing import Any, Final
 
 from brimgate.errors import OperatorError
@@ -45,16 +48,90 @@ def make_private_dir(path: Path) -> None:
         ) from None
 
 
+def claim_private_dir(path: Path) -> None:
+    """Create a directory for its owner only, or check that it is one. Raise OperatorError if it cannot be trusted.
+
+    Unlike `make_private_dir` it changes nothing that is there: whoever made it so may have put something into it.
+    """
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _check_parent(path.parent)
+        with suppress(FileExistsError):
+            path.mkdir(mode=0o700)
+        found = path.lstat()
+    except OSError as error:
+        raise OperatorError(
+            f"{path}: cannot keep state there: {error.strerror} (BRIMGATE_STATE_DIR moves it)"
+        ) from None
+    if not stat.S_ISDIR(found.st_mode):
+        raise OperatorError(f"{path}: must be a folder, and no symbolic link")
+    if _POSIX and found.st_uid != os.geteuid():
+        raise OperatorError(f"{path}: belongs to another user")
+    if _POSIX and found.st_mode & 0o077:
+        raise OperatorError(f"{path}: is open to others: chmod 700 {path}")
+
+
+def _check_parent(path: Path) -> None:
+    """Refuse a parent in which another user could put something else in the place of our folder."""
+    found = path.stat()
+    is_open = found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX
+    if _POSIX and (found.st_uid not in (0, os.geteuid()) or is_open):
+        raise OperatorError(f"{path}: another user can change it")
+
+
+def lock_file(path: Path) -> int | None:
+    """Create a private file and lock it as long as this process runs. Return None if that cannot be."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError:
+        return None
+    with suppress(OSError):
+        # Whoever tidies up may have removed it before it was locked.
+        if _lock(descriptor) and os.path.samestat(os.fstat(descriptor), path.stat()):
+            return descriptor
+    os.close(descriptor)
+    return None
+
+
+def is_locked(path: Path) -> bool:
+    """Return whether a process that runs has locked the file."""
+    try:
+        descriptor = os.open(path, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        return not _lock(descriptor, is_shared=True)  # two that look at once do not mislead each other
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, *, is_shared: bool = False) -> bool:
+    """Lock a file without waiting. The lock ends with the process, however that ends."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            kind = fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
 def write_private(path: Path, data: bytes) -> None:
     """Write a file that only its owner can read. It appears complete or not at all."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}{DRAFT}")
+    draft = path.with_name(f".{path.name}.{os.getpid()}-{get_ident()}{DRAFT}")
     try:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
         draft.replace(path)
     except OSError as error:
-        raise OperatorError(f"{path.parent}: cannot be written: {error.strerror}") from None
+        raise OperatorError(f"{path.parent}: cannot be written: {error.strerror}") from error
     finally:
         # Also when interrupted: nobody would use the draft, and it would stay forever.
         draft.unlink(missing_ok=True)
@@ -62,7 +139,7 @@ def write_private(path: Path, data: bytes) -> None:
 
 def create_private(path: Path, data: bytes) -> None:
     """Write a file like `write_private`, but keep one that already exists. Of two processes at once, one wins."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
+    draft = path.with_name(f".{path.name}.{os.getpid()}-{get_ident()}.new")
     write_private(draft, data)
     try:
         if _POSIX:
@@ -71,6 +148,8 @@ def create_private(path: Path, data: bytes) -> None:
             draft.rename(path)
     except FileExistsError:
         pass
+    except OSError as error:
+        raise OperatorError(f"{path.parent}: cannot be written: {error.strerror}") from None
     finally:
         draft.unlink(missing_ok=True)
 

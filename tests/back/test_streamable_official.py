@@ -14,7 +14,7 @@ from brimgate.app.link import Link
 from brimgate.back.mcp.streamable import StreamableServer
 from brimgate.config.declarations import Config
 from brimgate.config.rule_reader import make_rules
-from brimgate.hold.runtime import process_protection
+from brimgate.hold.runtime import ProcessProtection
 from brimgate.http.client import HttpClient, Origin
 from brimgate.relay.protocol.versions import CAPABILITIES_KEY, MODERN_VERSION, VERSION_KEY
 from brimgate.relay.session import Session
@@ -139,9 +139,7 @@ def test_the_newer_era(run: Run, url: str) -> None:
 
 
 def linked(url: str, heard: Heard) -> Link:
-    session = Session(
-        make_rules(Config(), "there"), process_protection(Config()), time.time, upstream="there"
-    )
+    session = Session(make_rules(Config(), "there"), ProcessProtection(Config()), time.time, upstream="there")
     connect = StreamableServer("there", url, {}, max_bytes=1 << 20).connect
     return Link(
         "there",

@@ -240,7 +240,7 @@ def test_a_state_folder_that_cannot_be_used_costs_only_the_rest_of_an_answer(
         tmp_path, "call", "go", *behind(text(items)), BRIMGATE_STATE_DIR=str(tmp_path / "file" / "state")
     )
     assert shown.returncode == 0 and b"of 3,000" in shown.stdout
-    assert b"its cursor leads nowhere" in shown.stderr and b"Traceback" not in shown.stderr
+    assert b"their cursors end with this process" in shown.stderr and b"Traceback" not in shown.stderr
 
 
 @pytest.mark.parametrize("command", ["call", "run", "measure"])

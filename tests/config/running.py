@@ -18,8 +18,9 @@ BRIMGATE = [sys.executable, "-m", "brimgate"]
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Ours, without what would change Brimgate."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("BRIMGATE_")} | more
+    """Ours, without what would change Brimgate, and with the state folder of the tests."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("BRIMGATE_")}
+    return kept | {"BRIMGATE_STATE_DIR": os.environ["BRIMGATE_STATE_DIR"]} | more
 
 
 def configured(folder: Path, text: str, name: str = "brimgate.yaml") -> Config:

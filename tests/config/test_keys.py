@@ -361,9 +361,9 @@ def _(folder: Path) -> None:
     for seconds in (120, 1_200):
         talking = protection(folder, f"cursor_ttl_seconds: {seconds}")
         cursor = record_of(talking.call(answer(LOG)))["nextCursor"]
-        talking.now += seconds - 1
+        talking.now += seconds
         assert "isError" not in talking.read(cursor=cursor)
-        talking.now += 121
+        talking.now += 60
         assert talking.read(cursor=cursor)["isError"]
 
 
@@ -547,6 +547,19 @@ def _run(folder: Path, text: str, *options: str, **settings: Any) -> Any:
     path = folder / "brimgate.yaml"
     path.write_text(text)
     return gateway("--config", str(path), *options, **settings)
+
+
+@case("Config.store")
+def _(folder: Path) -> None:
+    """What it does between processes is in tests/store/test_user_folder.py."""
+    large = {"name": "rows", "arguments": {}}
+    for name, is_kept in (("folder", True), ("memory", False)):
+        config, state = folder / "brimgate.yaml", folder / name
+        config.write_text(f"store: {name}\n{upstream_yaml()}")
+        with gateway("--config", str(config), command=[], env={"BRIMGATE_STATE_DIR": str(state)}) as client:
+            client.greet()
+            assert record_of(client.request("tools/call", large)["result"])["nextCursor"]
+        assert bool([*state.rglob("*.data")]) == is_kept
 
 
 @case("Config.wrapper_log")

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from brimgate.engine.cursor import Binding
 from brimgate.engine.query import Query
-from brimgate.hold.runtime import process_protection
+from brimgate.hold.runtime import ProcessProtection
 from brimgate.sandboxes.demo.log import log
 from brimgate.testing.bookings import bookings
 
@@ -14,7 +14,7 @@ NOW = 1_000_000.0
 
 
 def test_readers_of_one_answer_do_not_disturb_each_other() -> None:
-    protection = process_protection()()
+    protection = ProcessProtection()()
     for data in (json.dumps(bookings(500)).encode(), log(4_000).encode()):
         first = protection.protect(data, BINDING, NOW)
         assert first is not None
@@ -30,6 +30,6 @@ def test_readers_of_one_answer_do_not_disturb_each_other() -> None:
 
 
 def test_threads_that_need_the_engine_first_at_once_get_the_same() -> None:
-    make = process_protection()
+    make = ProcessProtection()
     with ThreadPoolExecutor(16) as pool:
         assert len({id(one) for one in pool.map(lambda _: make(), range(64))}) == 1

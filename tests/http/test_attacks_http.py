@@ -18,7 +18,7 @@ from brimgate.app.shared_server import SharedServer
 from brimgate.back.channel import Listener
 from brimgate.engine.policy import Rules
 from brimgate.front.mcp.stateless import Replies
-from brimgate.hold.runtime import process_protection
+from brimgate.hold.runtime import ProcessProtection
 from brimgate.relay.catalog import Catalog
 from brimgate.relay.protocol.message import Message
 from brimgate.relay.session import Session
@@ -308,7 +308,7 @@ async def log_server(started: list[Server], gate: asyncio.Event, heard: asyncio.
         return started[-1]
 
     catalog = Catalog()
-    session = Session(Rules(), process_protection(), time.time, catalog=catalog, defers_work=True)
+    session = Session(Rules(), ProcessProtection(), time.time, catalog=catalog, defers_work=True)
     log = Log("error")
     shared = SharedServer(
         "test", connect, session, catalog, log, max_bytes=1 << 20, one_at_a_time=True, on_end=lambda: None

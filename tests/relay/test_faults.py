@@ -120,7 +120,8 @@ def test_duplicate_and_unknown_ids_are_passed_on_bounded() -> None:
         second = client.receive()
         assert cost(second["result"]) <= 4_000
         assert texts(client.call("strange_id")["result"]) == ["mine"]
-        assert cost(client.others[-1]["result"]) <= 4_000
+        strange = client.others[-1] if client.others else client.receive()  # a large one may come later
+        assert cost(strange["result"]) <= 4_000
 
 
 def test_an_upstream_that_closes_its_stdout_only_is_replaced() -> None:

@@ -46,6 +46,9 @@ QUERIES: Final[tuple[dict[str, Any], ...]] = (
 )
 
 
+_WAITING: Final = ("put", "renew", "get", "put_view", "get_view", "drop", "sweep", "token", "is_elsewhere")
+
+
 class SlowStore(MemoryStore):
     """A store that waits, and notes who calls it where nobody may wait."""
 
@@ -58,11 +61,18 @@ class SlowStore(MemoryStore):
 
     def __getattribute__(self, name: str) -> Any:
         found = super().__getattribute__(name)
-        if name in ("put", "renew", "get", "put_view", "get_view", "sweep"):
+        if name in _WAITING:
             self.calls += 1
             if _is_on_a_loop():
                 self.wrong.append(f"{name} on {threading.current_thread().name}")
         return found
+
+    @property
+    def token(self) -> bytes:
+        return b"token"
+
+    def is_elsewhere(self, token: bytes) -> bool:
+        return False
 
     def check(self) -> None:
         assert self.calls, "nobody has used it"
@@ -186,9 +196,17 @@ class Told:
 class Driven:
     """A session behind a link, asked one message at a time."""
 
-    def __init__(self, store: SlowStore, answer: Callable[[bytes], bytes], tickets: ClaimTickets) -> None:
+    def __init__(
+        self,
+        store: SlowStore,
+        answer: Callable[[bytes], bytes],
+        tickets: ClaimTickets,
+        *,
+        is_shared: bool = False,
+    ) -> None:
         rule = ToolRule(policy(1_000, default_page_size=10))
-        protection = Protection(rule.policy, KeyRing(KEY), store)
+        siblings = store if is_shared else None
+        protection = Protection(rule.policy, KeyRing(KEY), store, siblings=siblings)
         self.session = Session(
             Rules(lambda _: rule), lambda: protection, lambda: NOW, defers_work=True, tickets=tickets
         )
@@ -250,7 +268,8 @@ def test_a_link_asks_the_store_elsewhere() -> None:
     store.check()
 
 
-def test_a_link_asks_the_store_elsewhere_about_lists_that_go_on() -> None:
+@pytest.mark.parametrize("is_shared", [False, True], ids=["alone", "shared"])
+def test_a_link_asks_the_store_elsewhere_about_lists_that_go_on(is_shared: bool) -> None:
     store, tickets = SlowStore(), ClaimTickets()
 
     def listed(line: bytes) -> bytes:
@@ -260,7 +279,7 @@ def test_a_link_asks_the_store_elsewhere_about_lists_that_go_on() -> None:
         return json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}).encode()
 
     async def talk() -> None:
-        driven = Driven(store, listed, tickets)
+        driven = Driven(store, listed, tickets, is_shared=is_shared)
         await driven.link.start()
         cursor = record_of(await driven.call("list_things"))["nextCursor"]
         for query in (

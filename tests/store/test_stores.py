@@ -30,9 +30,9 @@ def answer(size: int, letter: str = "x") -> bytes:
 def test_what_is_put_is_held_until_it_expires(make_store: MakeStore) -> None:
     store = make_store(ROOMY)
     assert store.put("ann", A, answer(10), expires_minute=110, now_minute=100)
-    held = store.get("ann", A, now_minute=110)
+    held = store.get("ann", A, now_minute=109)
     assert held == b"x" * 10
-    assert store.get("ann", A, now_minute=111) is None
+    assert store.get("ann", A, now_minute=110) is None
     assert store.get("ann", A, now_minute=100) is None, "once expired it is gone"
 
 
@@ -48,7 +48,7 @@ def test_putting_again_prolongs_and_does_not_count_twice(make_store: MakeStore) 
     store = make_store(Bounds(100, 100))
     for expires in (105, 120, 110):
         assert store.put("ann", A, answer(60), expires, 100)
-    assert store.get("ann", A, 120) is not None
+    assert store.get("ann", A, 119) is not None
 
 
 def test_a_view_lives_and_dies_with_its_snapshot(make_store: MakeStore) -> None:
@@ -58,7 +58,8 @@ def test_a_view_lives_and_dies_with_its_snapshot(make_store: MakeStore) -> None:
     store.put("ann", A, answer(10), 110, 100)
     store.put_view("ann", A, b"view", b"definition")
     assert store.get_view("ann", A, b"view") == b"definition"
-    assert store.sweep(now_minute=111) == 1
+    assert store.sweep(now_minute=109) == 110, "when it expires"
+    assert store.sweep(now_minute=110) == 0
     assert store.get_view("ann", A, b"view") is None
 
 

@@ -17,7 +17,7 @@ from brimgate.front.mcp.listener import Listening
 from brimgate.front.mcp.request import HttpExchange
 from brimgate.front.mcp.router import Handler, Router, answer_document, only
 from brimgate.guard.origin import OriginRules, is_loopback
-from brimgate.hold.runtime import process_protection
+from brimgate.hold.runtime import ProcessProtection
 from brimgate.relay.protocol import message as rpc
 from brimgate.watch.log import LEVELS, Log
 
@@ -37,7 +37,7 @@ class HttpGateway:
         check_address(config.server.host)
         self._slots = Slots(lambda: self.config.server.max_processes)
         self._rooms = Slots(lambda: self.config.server.max_sessions)
-        protection = process_protection(config)
+        protection = ProcessProtection(config)
         alone = len(config.upstreams) == 1
         self._upstreams = {
             name: ServedUpstream(

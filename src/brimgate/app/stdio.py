@@ -12,8 +12,8 @@ from brimgate.config.declarations import Config
 from brimgate.config.rule_reader import make_rules
 from brimgate.engine.policy import Rules
 from brimgate.front.stdio import StdioClient
-from brimgate.guard.principal import LOCAL
-from brimgate.hold.runtime import process_protection
+from brimgate.guard.principal import USER
+from brimgate.hold.runtime import UserProtection
 from brimgate.platform import STOP_SIGNALS, EarlySignals
 from brimgate.relay.actions import Line, ToClient
 from brimgate.relay.protocol.message import PARSE_ERROR, failure, guess_id
@@ -27,6 +27,8 @@ _IDLE_GRACE_SECONDS: Final = 1.0
 """Time for a server to end by itself. Clients give us about two seconds before they kill us."""
 _BUSY_GRACE_SECONDS: Final = 30.0
 """Time for answers under way when a client has closed its side but still reads."""
+_SWEEP_SECONDS: Final = 5.0
+"""When the answers that earlier processes left in the user's folder are swept: a client that starts us waits for none."""
 _MAX_BACKLOG_BYTES: Final = 64 << 20
 """What may wait for a client that does not read, before we stop reading from it too."""
 
@@ -48,12 +50,13 @@ class StdioGateway:
         self.config = config
         self._read_tool = config.read_tool
         self._max_bytes = config.max_result_bytes
+        self._protection = UserProtection(config, self._warn_of_store)
         session = Session(
             self._rules(config),
-            process_protection(config),
+            self._protection,
             time.time,
             upstream=name,
-            principal=LOCAL.id,
+            principal=USER.id,
             tickets=tickets,
         )
         self._link = Link(
@@ -84,6 +87,9 @@ class StdioGateway:
         self._link.session.rules = self._rules(config)
         self._log.level = LEVELS[config.effective_log_level]
 
+    def _warn_of_store(self, reason: str) -> None:
+        self._log.write("store_unusable", {"reason": reason}, "warning")
+
     async def run(self, early: EarlySignals) -> int:
         """Relay until either side has gone."""
         for number in STOP_SIGNALS:
@@ -92,13 +98,18 @@ class StdioGateway:
         if early.came:
             self._stopping.set()
         await self._link.start()
+        sweeping = asyncio.get_running_loop().call_later(_SWEEP_SECONDS, self._sweep)
         try:
             await self._client.connect()
             self._client.port.writer.on_pressure = self._client_pressure
             await self._until_over()
         finally:
+            sweeping.cancel()
             await self._end()
         return 0 if self._link.was_up else 1
+
+    def _sweep(self) -> None:
+        asyncio.get_running_loop().run_in_executor(None, self._protection.sweep)
 
     async def _until_over(self) -> None:
         stopping = asyncio.create_task(self._stopping.wait())

@@ -162,11 +162,11 @@ def _report_failure(
     from brimgate.cli.calls.answer_text import CLIENT
     from brimgate.config.rule_reader import general_rule
     from brimgate.engine.decision import AnswerSizes, Decision
-    from brimgate.guard.principal import CLI
+    from brimgate.guard.principal import USER
 
     family = general_rule(_config(target, options), None).policy.estimator.family
     decision = Decision(
-        time.time(), CLI.name, target.name, tool, "error", len(error), len(reason.encode()), AnswerSizes(0, 0),
+        time.time(), USER.name, target.name, tool, "error", len(error), len(reason.encode()), AnswerSizes(0, 0),
         CLIENT, family, upstream_seconds=seconds, reason=reason,
     )  # fmt: skip
     report(decision, options.log_level)
@@ -248,8 +248,7 @@ def _show(call: _Call, target: Target, options: argparse.Namespace) -> int:
             _policy(call.tool, target, options),
             call.pack,
             lambda: _policy(call.tool, target, options, call.pack),
-            config.wrapper_log,
-            config.context_protection.cursor_ttl_seconds,
+            config,
             target.name,
             call.seconds,
         )

@@ -10,7 +10,7 @@ from brimgate.cli.engine_options import PRINCIPAL, UPSTREAM, make_protection
 from brimgate.cli.output import print_json
 from brimgate.engine.cursor import Cursor, peek
 from brimgate.engine.policy import Policy
-from brimgate.errors import CursorError
+from brimgate.errors import CursorError, ListElsewhere, ListLost
 
 _EXAMPLE: Final = """example:
   brimgate cursor "$CURSOR"
@@ -52,12 +52,16 @@ def _moment(minute: int) -> str:
 
 def _state(text: str, cursor: Cursor) -> str:
     """Return whether `brimgate read` would accept it here."""
-    now_minute = int(time.time() // 60)
-    if cursor.expires_minute < now_minute:
+    now = time.time()
+    if cursor.expires_minute <= now // 60:
         return "expired"
     try:
         protection = make_protection(Policy())
-        protection.ring.unseal(text, protection.owner(text, PRINCIPAL, UPSTREAM), now_minute)
+        protection.opened(text, protection.owner(text, PRINCIPAL, UPSTREAM), now)
+    except ListElsewhere:
+        return "valid, and its list is still being fetched by another process"
+    except ListLost:
+        return "valid, but the process that was fetching its list has ended"
     except CursorError:
         return "sealed by another key, or for another caller"
     return "valid here"

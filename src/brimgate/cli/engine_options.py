@@ -5,8 +5,8 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from brimgate.cli.gateway import add_budget_flag, add_flags
-from brimgate.cli.output import READ_COMMAND, report
+from brimgate.cli.gateway import add_budget_flag, add_flags, environment_config
+from brimgate.cli.output import READ_COMMAND, complain, report
 from brimgate.engine.cursor import Binding
 from brimgate.engine.decision import AnswerSizes, Decision, LazySizes, Outcome, sizes_of
 from brimgate.engine.document import Document
@@ -16,23 +16,19 @@ from brimgate.engine.query import Query, parse_query
 from brimgate.engine.replies.reply import Reply, allowance
 from brimgate.engine.tokens.estimator import MIN_BUDGET, Estimator, family_of
 from brimgate.errors import BadRequest, ClientError
-from brimgate.guard.principal import CLI
-from brimgate.hold.protection import DEFAULT_TTL_SECONDS, Protection, ring_beside
-from brimgate.hold.stores.file import FileStore
-from brimgate.platform import state_dir
+from brimgate.guard.principal import USER
+from brimgate.hold.protection import Protection, process_ring, ring_from_environment, user_protection
+from brimgate.hold.stores.file import UserStore
+from brimgate.hold.stores.memory import MemoryStore
 
 if TYPE_CHECKING:
-    from brimgate.packs.pack import Pack
+    from brimgate.config.declarations import Config
 
 MAX_MULTIPLIER = 20
 LEAST_CONTENT = 50
-PRINCIPAL, UPSTREAM = CLI.id, "file"
+PRINCIPAL, UPSTREAM = USER.id, "file"
 BINDING = Binding(PRINCIPAL, UPSTREAM, "reduce")
-
-
-def call_binding(pack: "Pack | None", tool: str) -> Binding:
-    """Return the binding of a call's answer. It contains the pack, so that `brimgate read` uses the same formatter."""
-    return Binding(PRINCIPAL, UPSTREAM, f"{pack.name if pack else ''}:{tool}")
+_NOT_KEPT = "store is memory, so what is held ends with this command, and a cursor leads nowhere"
 
 
 def add_budget_options(parser: argparse.ArgumentParser) -> None:
@@ -127,13 +123,23 @@ class ShellAccount:
         seconds, self._began = time.perf_counter() - self._began, time.perf_counter()
         report(
             Decision(
-                time.time(), CLI.name, UPSTREAM, self._tool, outcome, came, sent, sizes, "brimgate",
+                time.time(), USER.name, UPSTREAM, self._tool, outcome, came, sent, sizes, "brimgate",
                 self._policy.estimator.family, engine_seconds=seconds, **more,
             )
         )  # fmt: skip
 
 
-def make_protection(policy: Policy, ttl_seconds: int = DEFAULT_TTL_SECONDS) -> Protection:
-    """Return the engine with the file store, so that `brimgate read` can continue in another process."""
-    folder = state_dir()
-    return Protection(policy, ring_beside(folder), FileStore(folder / "snapshots"), ttl_seconds)
+def make_protection(policy: Policy, config: "Config | None" = None) -> Protection:
+    """Return the engine with the folder of this user, so that any command can read on.
+
+    `call` gives its configuration. Other commands have that of the environment, and are refused where it has a wrong
+    key: they have done nothing yet.
+    """
+    if config is None:
+        config = environment_config()
+        ring_from_environment()
+    ttl_seconds = config.context_protection.cursor_ttl_seconds
+    if config.store == "memory":
+        complain(_NOT_KEPT)
+        return Protection(policy, process_ring(), MemoryStore(), ttl_seconds)
+    return user_protection(policy, UserStore(None, complain), ttl_seconds)

@@ -81,6 +81,12 @@ def config_path(options: argparse.Namespace) -> Path | None:
     return options.config or (Path(given) if given else None)
 
 
+def environment_config() -> Config:
+    """Return the configuration for commands that take no file: that of BRIMGATE_CONFIG, and the other variables."""
+    given = os.environ.get("BRIMGATE_CONFIG")
+    return load(Path(given) if given else None)
+
+
 def configuration(options: argparse.Namespace, more: dict[str, str] | None = None) -> Read:
     """Return a function that reads the configuration each time: the file may have changed, the command line has not."""
     if options.budget is not None and options.budget < MIN_BUDGET:

@@ -16,6 +16,7 @@ from brimgate.cli.engine_options import (
     make_protection,
     make_request,
 )
+from brimgate.cli.gateway import environment_config
 from brimgate.cli.output import print_reply
 from brimgate.errors import ClientError
 
@@ -34,8 +35,8 @@ def add_parser(commands: Commands) -> None:
     parser = commands.add_parser(
         "read",
         help="read on from a cursor",
-        description="Go on from a cursor that `brimgate call` or `brimgate reduce` printed, or "
-        "look at the held answer in another way.",
+        description="Go on from a cursor of `brimgate call`, `reduce` or `run`, or look at the held answer in another "
+        "way.",
         epilog=_EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -60,13 +61,12 @@ def run(options: argparse.Namespace) -> int:
 def _read(options: argparse.Namespace, policy: "Policy", query: "Query", account: ShellAccount) -> int:
     protection = make_protection(policy)
     binding = protection.owner(options.cursor, PRINCIPAL, UPSTREAM)
-    pack, tool = _pack_and_tool(binding.tool)
+    pack, tool = _pack_named(binding.pack), binding.tool
     shell_formatter = None
     if pack is not None:
         from brimgate.cli.calls.pack_text import ShellFormatter
-        from brimgate.config.sources import load
 
-        shell_formatter = ShellFormatter(pack, tool, log_path=load().wrapper_log)
+        shell_formatter = ShellFormatter(pack, tool, log_path=environment_config().wrapper_log)
         protection = replace(protection, policy=_with_sections(policy, pack, tool))
     answer_format = shell_formatter and shell_formatter.answer_format
     reply = protection.read(options.cursor, binding, query, time.time(), answer_format)
@@ -77,14 +77,13 @@ def _read(options: argparse.Namespace, policy: "Policy", query: "Query", account
     return 0
 
 
-def _pack_and_tool(answered: str) -> "tuple[Pack | None, str]":
-    """Return the pack that formats the answer to a call, if there is one, and the tool."""
-    name, _, tool = answered.partition(":")
-    if not tool or not name:
-        return None, tool
+def _pack_named(name: str) -> "Pack | None":
+    """Return the pack that formats the answer, if there is one."""
+    if not name:
+        return None
     from brimgate.packs.discovery import load_pack
 
-    return load_pack(name), tool
+    return load_pack(name)
 
 
 def _with_sections(policy: "Policy", pack: "Pack", tool: str) -> "Policy":

@@ -173,6 +173,12 @@ class Config:
         "brimgate_read", "name of the added tool that reads on from a cursor", reloadable=False
     )
     max_result_bytes: int = option(256 << 20, "largest message in bytes", minimum=1 << 16, reloadable=False)
+    store: Literal["folder", "memory"] = option(
+        "folder",
+        "where `run`, `call`, `read` and `reduce` hold answers: `folder` is one of your own, from which each of them "
+        "reads on; `memory` ends with the process. `serve` uses memory in any case",
+        reloadable=False,
+    )
     wrapper_log: str = option(
         "",
         "log file for formatter failures in `brimgate call` (default: wrapper.log in the state folder)",

@@ -53,7 +53,9 @@ def make_rules(config: Config, upstream: str = "", budget: int | None = None) ->
                 rule = overridden(rule, override)
         return rule
 
-    return Rules(resolve, read_tool=config.read_tool, ttl_seconds=protection.cursor_ttl_seconds)
+    return Rules(
+        resolve, read_tool=config.read_tool, ttl_seconds=protection.cursor_ttl_seconds, pack=one.pack
+    )
 
 
 def _no_formats(_: str) -> AnswerFormats | None:

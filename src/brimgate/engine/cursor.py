@@ -9,9 +9,14 @@ So a cursor fails for another user, tool or server, at no cost in length. Every 
 import hmac
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
+from threading import Lock
 from typing import Final
+
+import msgspec
 
 from brimgate.engine.document import Position
 from brimgate.errors import CursorError, OperatorError
@@ -29,15 +34,28 @@ _WELL_KNOWN: Final = (b"secret", b"changeme", b"password", b"default", b"test", 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """The principal, upstream and tool that a cursor belongs to."""
+    """The principal, upstream and tool that a held answer and its cursors belong to."""
 
     principal: str = ""
     upstream: str = ""
     tool: str = ""
+    pack: str = ""
+    """The pack whose formatter writes the answer. It is kept with the answer, and is no part of the seal."""
 
     def digest(self) -> bytes:
         fields = (self.principal, self.upstream, self.tool)
         return b"".join(len(part := text.encode()).to_bytes(4, "big") + part for text in fields)
+
+    def to_bytes(self) -> bytes:
+        return msgspec.json.encode(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Binding":
+        """Read what a store has kept. Raise CursorError if it is something else."""
+        try:
+            return msgspec.json.decode(data, type=cls)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise CursorError from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,29 +74,48 @@ class KeyRing:
             raise OperatorError("at least one cursor key is needed")
         for key in keys:
             check_key(key)
-        self._keys = keys
+        self._given = keys
+
+    @cached_property
+    def keys(self) -> tuple[bytes, ...]:
+        return self._given
 
     def seal(self, cursor: Cursor, binding: Binding) -> str:
         body = _pack(cursor)
-        return urlsafe_b64encode(body + self._tag(self._keys[0], body, binding)).rstrip(b"=").decode()
+        return urlsafe_b64encode(body + self._tag(self.keys[0], body, binding)).rstrip(b"=").decode()
 
     def unseal(self, text: str, binding: Binding, now_minute: int) -> Cursor:
         body, tag = _split(text)
-        if not any(hmac.compare_digest(tag, self._tag(key, body, binding)) for key in self._keys):
+        if not any(hmac.compare_digest(tag, self._tag(key, body, binding)) for key in self.keys):
             raise CursorError
         cursor = _unpack(body)
-        if cursor.expires_minute < now_minute:
+        if cursor.expires_minute <= now_minute:
             raise CursorError
         return cursor
 
     def snapshot_id(self, data: bytes, binding: Binding) -> bytes:
         """Return an id that is the same for the same answer and caller, and cannot be guessed without the key."""
-        seal = hmac.new(self._keys[0], binding.digest(), sha256)
+        seal = hmac.new(self.keys[0], binding.digest(), sha256)
         seal.update(data)
         return seal.digest()[:8]
 
     def _tag(self, key: bytes, body: bytes, binding: Binding) -> bytes:
         return hmac.new(key, body + binding.digest(), sha256).digest()[:_TAG_BYTES]
+
+
+class LazyKeyRing(KeyRing):
+    """Keys that are read when the first cursor needs them: they may be in a file, and a disk may have to be waited for."""
+
+    def __init__(self, load: Callable[[], KeyRing]) -> None:
+        self._load = load
+        self._lock = Lock()
+        self._given = ()
+
+    @cached_property
+    def keys(self) -> tuple[bytes, ...]:
+        with self._lock:  # two threads that need them at the same time must get the same
+            self._given = self._given or self._load().keys
+        return self._given
 
 
 def check_key(key: bytes) -> None:

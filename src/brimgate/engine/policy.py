@@ -276,7 +276,9 @@ class Rules:
         *,
         read_tool: str = "brimgate_read",
         ttl_seconds: int = DEFAULT_TTL_SECONDS,
+        pack: str = "",
     ) -> None:
+        self.pack = pack
         self.read_tool = read_tool
         self.ttl_seconds = ttl_seconds
         self._resolve = resolve

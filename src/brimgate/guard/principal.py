@@ -29,9 +29,9 @@ class Principal:
 
 
 LOCAL: Final = Principal("local", "local")
-"""Whoever shows no credentials, over HTTP or on our own pipes."""
-CLI: Final = Principal("cli", "cli")
-"""Whoever uses the commands that keep held answers in files."""
+"""Whoever shows no credentials over HTTP."""
+USER: Final = Principal("user", "user")
+"""The user of the operating system: `run`, `call`, `read` and `reduce` share what they hold for each user (ADR 16)."""
 NOBODY: Final = Principal("", "-")
 """For requests that reach no upstream: nothing is bound to it."""
 

@@ -22,8 +22,6 @@ _MAX_LEFT_BYTES: Final = 512 << 20
 """Lists are taken as soon as their ticket arrives. Those of cancelled calls are never taken and must not pile up."""
 _OVERHEAD_BYTES: Final = 2_000
 """The overhead of one list besides its text."""
-_MARGIN_SECONDS: Final = 60
-"""The expiry of a cursor is rounded up to the minute."""
 Key = tuple[str, bytes]
 
 
@@ -151,7 +149,7 @@ class LiveLists:
                 return False
             found.views.pop(
                 key, None
-            )  # so that it is the newest: the name of the tool is put with every cursor
+            )  # so that it is the newest: whose the list is, is put with every cursor
             found.views[key] = view
             if len(found.views) > MAX_VIEWS:
                 del found.views[next(iter(found.views))]
@@ -181,8 +179,14 @@ class LiveLists:
             self._put((principal, snapshot), found.until, found.live_list, found.views)
             return found.live_list
 
+    def sweep(self, now: float) -> int:
+        """Drop what has expired. Return the minute in which a list expires next; 0 if there is none."""
+        with self._lock:
+            self._sweep(now)
+            return min((int(-(-one.until // 60)) for one in self._known.values()), default=0)
+
     def _sweep(self, now: float) -> None:
-        for key in [key for key, one in self._known.items() if one.until + _MARGIN_SECONDS < now]:
+        for key in [key for key, one in self._known.items() if one.until <= now]:
             self._drop(key)
 
     def _put(self, key: Key, until: float, live_list: LiveList, views: dict[bytes, bytes]) -> None:

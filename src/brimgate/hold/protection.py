@@ -5,11 +5,10 @@ import secrets
 from base64 import b64decode
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from threading import Lock
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from brimgate.engine.cursor import Binding, Cursor, KeyRing, check_key, peek
+from brimgate.engine.cursor import Binding, Cursor, KeyRing, LazyKeyRing, peek
 from brimgate.engine.decision import asked_outcome
 from brimgate.engine.document import Document, Position
 from brimgate.engine.policy import USUAL_PAGE, Policy
@@ -17,16 +16,21 @@ from brimgate.engine.query import BLOCK, FOCUS, WHOLE, Query, View
 from brimgate.engine.replies.formatted import AnswerFormat
 from brimgate.engine.replies.reply import Reply
 from brimgate.engine.replies.text import Gate
-from brimgate.errors import CursorError, OperatorError
+from brimgate.errors import ClientError, CursorError, ListElsewhere, ListLost, OperatorError
 from brimgate.hold.live_lists import ListState, LiveList, LiveLists, items_needed
-from brimgate.hold.stores.contract import SnapshotStore
-from brimgate.platform import create_private, is_private, make_private_dir
+from brimgate.hold.runtime import SweepTimer
+from brimgate.hold.stores.contract import Siblings, SnapshotStore
+
+if TYPE_CHECKING:
+    from brimgate.hold.stores.file import UserStore
 
 KEY_VARIABLE: Final = "BRIMGATE_CURSOR_KEY"
 DEFAULT_TTL_SECONDS: Final = 600
 _MAX_OPENED_BYTES: Final = 128 << 20
-_TOOL: Final = b"\0tool"
-"""The key of the tool's name, stored beside its snapshot; keys of views have four bytes."""
+_OWNER: Final = b"\0owner"
+"""The key of the binding that is stored beside a snapshot; keys of views have four bytes."""
+_LIVE: Final = b"\0live"
+"""Ends the id under which a store keeps that a list is still being fetched, and by which process."""
 _NAMED_VIEWS: Final = {b"": WHOLE, FOCUS.key(): FOCUS, BLOCK.key(): BLOCK}
 _USUAL: Final = Policy()
 
@@ -41,6 +45,9 @@ class Protection:
     ttl_seconds: int = DEFAULT_TTL_SECONDS
     live_lists: LiveLists = field(default_factory=LiveLists)
     opened_documents: "OpenedDocuments" = field(default_factory=lambda: OpenedDocuments())
+    siblings: Siblings | None = None
+    """The processes that share the store, if all of it belongs to one user of the operating system (ADR 16)."""
+    sweep_timer: SweepTimer = field(default_factory=SweepTimer)
 
     def protect(
         self,
@@ -81,8 +88,10 @@ class Protection:
         if live_list is None or state is None or state.is_complete:
             return HeldAnswer(self, binding, self._read(data if state is None else state.data), now)
         snapshot = secrets.token_bytes(8)  # another answer may begin with the same items, then differ
-        self.live_lists.add(binding.principal, snapshot, live_list, now, now + self.ttl_seconds)
-        document = self.opened_documents.of_list(binding.principal, snapshot, live_list, state)
+        expires = self.expires_minute(now)
+        self.live_lists.add(binding.principal, snapshot, live_list, now, 60.0 * expires)
+        document = self.opened_documents.of_list(binding.principal, snapshot, live_list, state, expires)
+        self.sweep_at(expires, now)
         return HeldAnswer(self, binding, document, now, snapshot)
 
     def select(self, data: bytes, binding: Binding, query: Query, now: float) -> Reply:
@@ -138,7 +147,7 @@ class Protection:
         principal, snapshot, minute = binding.principal, cursor.snapshot, int(now // 60)
         live_list = self.live_lists.of(principal, snapshot, now)
         if live_list is not None and not (state := live_list.state()).is_complete:
-            return self.opened_documents.of_list(principal, snapshot, live_list, state)
+            return self.opened_documents.of_list(principal, snapshot, live_list, state, cursor.expires_minute)
         if live_list is not None:
             self._settle(principal, snapshot, live_list.data, now)
         known = self.opened_documents.of(principal, snapshot)
@@ -147,8 +156,16 @@ class Protection:
         data = self.store.get(principal, snapshot, minute)
         if data is None:
             self.opened_documents.drop(principal, snapshot)
-            raise CursorError
-        return self.opened_documents.add(principal, snapshot, self._read(data))
+            raise self._absence(principal, snapshot, minute)
+        self.sweep_at(cursor.expires_minute, now)
+        return self.opened_documents.add(principal, snapshot, self._read(data), cursor.expires_minute)
+
+    def _absence(self, principal: str, snapshot: bytes, minute: int) -> ClientError:
+        """Say why an answer is not here whose cursor is ours: a list that is still being fetched is in one process."""
+        fetcher = self.store.get(principal, snapshot + _LIVE, minute) if self.siblings is not None else None
+        if fetcher is None or self.siblings is None:
+            return CursorError()
+        return ListElsewhere() if self.siblings.is_elsewhere(fetcher) else ListLost()
 
     def _read(self, data: bytes) -> Document:
         return Document.read(data) if self.policy.reads_odd_json else Document(data)
@@ -159,38 +176,84 @@ class Protection:
         self.store.put(principal, snapshot, data, self.expires_minute(now), int(now // 60))
         for key, view in views.items():
             self.store.put_view(principal, snapshot, key, view)
+        if self.siblings is not None:
+            self.store.drop(principal, snapshot + _LIVE)
         self.opened_documents.drop(principal, snapshot)  # it has only the beginning
 
     def expires_minute(self, now: float) -> int:
         """Return when a cursor that is issued now expires.
 
-        Rounded up to the minute: it lives at least as long as promised, and its text changes only once a minute.
+        That is when the next minute begins after its time: it lives as long as promised and less than a minute more,
+        and its text changes only once a minute.
         """
-        return int(-(-(now + self.ttl_seconds) // 60))
+        return int((now + self.ttl_seconds) // 60) + 1
+
+    # Whose an answer is
 
     def owner(self, cursor_text: str, principal: str, upstream: str) -> Binding:
-        """Return the binding that a cursor must have for `read`: the name of the tool is kept beside the answer."""
-        tool = self._kept_view(principal, peek(cursor_text).snapshot, _TOOL)
-        return Binding(principal, upstream, tool.decode())
+        """Return the binding that a cursor must have for `read`."""
+        snapshot = peek(cursor_text).snapshot
+        kept = self._kept_view(principal, snapshot, _OWNER)
+        if kept is None and self.siblings is not None:
+            kept = self.store.get_view(principal, snapshot + _LIVE, _OWNER)
+        if kept is None:
+            raise CursorError
+        return self._bound(kept, principal, upstream)
 
     def live_owner(self, cursor_text: str, principal: str, upstream: str) -> Binding | None:
         """Return the same if the cursor leads to a live list, else None. Asks no store."""
-        tool = self.live_lists.get_view(principal, peek(cursor_text).snapshot, _TOOL)
-        return None if tool is None else Binding(principal, upstream, tool.decode())
+        kept = self.live_lists.get_view(principal, peek(cursor_text).snapshot, _OWNER)
+        return None if kept is None else self._bound(kept, principal, upstream)
 
-    def _kept_view(self, principal: str, snapshot: bytes, key: bytes) -> bytes:
+    def _bound(self, kept: bytes, principal: str, upstream: str) -> Binding:
+        """Decide whose an answer is.
+
+        In a store of one user, it is whose it was when it was stored: any command of that user may read on. In any
+        other store, it must belong to the reader and the reader's upstream.
+        """
+        stored = Binding.from_bytes(kept)
+        if self.siblings is not None:
+            return stored
+        return replace(stored, principal=principal, upstream=upstream)
+
+    def holds(self, cursor_text: str, principal: str) -> bool:
+        """Return whether what a cursor leads to is held here, and not still being fetched by another process."""
+        return self._kept_view(principal, peek(cursor_text).snapshot, _OWNER) is not None
+
+    def _kept_view(self, principal: str, snapshot: bytes, key: bytes) -> bytes | None:
         view = self.live_lists.get_view(principal, snapshot, key)
         if view is None and (principal, snapshot) not in self.live_lists:
             # Of a list that is still being fetched no store knows, and we may be on the event loop.
             view = self.store.get_view(principal, snapshot, key)
-        if view is None:
-            raise CursorError
         return view
 
     def _view(self, cursor: Cursor, binding: Binding) -> View:
         if cursor.view in _NAMED_VIEWS:
             return _NAMED_VIEWS[cursor.view]
-        return View.unpack(self._kept_view(binding.principal, cursor.snapshot, cursor.view))
+        kept = self._kept_view(binding.principal, cursor.snapshot, cursor.view)
+        if kept is None:
+            raise CursorError
+        return View.unpack(kept)
+
+    def mark_live(self, binding: Binding, snapshot: bytes, expires: int, now: float) -> None:
+        """Tell the processes that share the store that we fetch a list: they cannot read it."""
+        if self.siblings is not None and (token := self.siblings.token):
+            self.store.put(binding.principal, snapshot + _LIVE, token, expires, int(now // 60))
+            self.store.put_view(binding.principal, snapshot + _LIVE, _OWNER, binding.to_bytes())
+
+    # What has expired
+
+    def sweep_at(self, expires_minute: int, now: float) -> None:
+        self.sweep_timer.expect(expires_minute, self.sweep, now)
+
+    def sweep(self, minute: int) -> int:
+        """Drop what has expired. Return the minute in which something expires next; 0 if nothing is held."""
+        following = (
+            self.store.sweep(minute),
+            self.live_lists.sweep(60.0 * minute),
+            self.opened_documents.sweep(minute),
+        )
+        return min((one for one in following if one), default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,28 +291,33 @@ class OpenedDocuments:
 
     def __init__(self, most_bytes: int = _MAX_OPENED_BYTES) -> None:
         self._most_bytes = most_bytes
-        self._documents: OrderedDict[tuple[str, bytes], Document] = OrderedDict()
+        self._documents: OrderedDict[tuple[str, bytes], _Opened] = OrderedDict()
         self._bytes = 0
         self._lock = Lock()
 
     def of(self, principal: str, snapshot: bytes) -> Document | None:
         with self._lock:
             found = self._documents.get((principal, snapshot))
-            if found is not None:
-                self._documents.move_to_end((principal, snapshot))
-            return found
+            if found is None:
+                return None
+            self._documents.move_to_end((principal, snapshot))
+            return found.document
 
-    def of_list(self, principal: str, snapshot: bytes, live_list: LiveList, state: ListState) -> Document:
+    def of_list(
+        self, principal: str, snapshot: bytes, live_list: LiveList, state: ListState, expires_minute: int
+    ) -> Document:
         """Return the document of a live list as it is now."""
         known = self.of(principal, snapshot)
         if known is not None and len(known.data) == len(state.data):
             return known
-        return self.add(principal, snapshot, _document_of(live_list, state))
+        return self.add(principal, snapshot, _document_of(live_list, state), expires_minute)
 
-    def add(self, principal: str, snapshot: bytes, document: Document) -> Document:
+    def add(self, principal: str, snapshot: bytes, document: Document, expires_minute: int) -> Document:
         with self._lock:
-            self._drop((principal, snapshot))
-            self._documents[principal, snapshot] = document
+            before = self._drop((principal, snapshot))
+            if before is not None:
+                expires_minute = max(expires_minute, before.expires_minute)
+            self._documents[principal, snapshot] = _Opened(document, expires_minute)
             self._bytes += len(document.data)
             while self._bytes > self._most_bytes and len(self._documents) > 1:
                 self._drop(next(iter(self._documents)))
@@ -259,10 +327,30 @@ class OpenedDocuments:
         with self._lock:
             self._drop((principal, snapshot))
 
-    def _drop(self, key: tuple[str, bytes]) -> None:
+    def renew(self, principal: str, snapshot: bytes, expires_minute: int) -> None:
+        """Keep a document as long as its newest cursor."""
+        with self._lock:
+            found = self._documents.get((principal, snapshot))
+            if found is not None and found.expires_minute < expires_minute:
+                self._documents[principal, snapshot] = found._replace(expires_minute=expires_minute)
+
+    def sweep(self, minute: int) -> int:
+        """Drop what has expired. Return the minute in which something expires next; 0 if there is nothing."""
+        with self._lock:
+            for key in [key for key, one in self._documents.items() if one.expires_minute <= minute]:
+                self._drop(key)
+            return min((one.expires_minute for one in self._documents.values()), default=0)
+
+    def _drop(self, key: tuple[str, bytes]) -> "_Opened | None":
         found = self._documents.pop(key, None)
         if found is not None:
-            self._bytes -= len(found.data)
+            self._bytes -= len(found.document.data)
+        return found
+
+
+class _Opened(NamedTuple):
+    document: Document
+    expires_minute: int
 
 
 def _document_of(live_list: LiveList, state: ListState) -> Document:
@@ -292,7 +380,9 @@ class HeldAnswer:
         expires = protection.expires_minute(self._now)
         if not self._snapshot:
             self._snapshot = protection.ring.snapshot_id(self.document.original, self._binding)
-        self._keep(_TOOL, self._binding.tool.encode(), expires)
+        self._keep(_OWNER, self._binding.to_bytes(), expires)
+        protection.opened_documents.renew(self._binding.principal, self._snapshot, expires)
+        protection.sweep_at(expires, self._now)
         view = view if view == BLOCK else self._with_choices(view)
         key = b"" if view == WHOLE else view.key()
         if key not in _NAMED_VIEWS:
@@ -305,12 +395,14 @@ class HeldAnswer:
         if self._is_beginning and protection.live_lists.put_view(
             principal, snapshot, key, view, 60.0 * expires
         ):
+            if key == _OWNER:
+                protection.mark_live(self._binding, snapshot, expires, self._now)
             return
         if not self._is_stored and not self._is_beginning:
             minute = int(self._now // 60)
             if not protection.store.renew(principal, snapshot, expires, minute):
                 protection.store.put(principal, snapshot, self.document.original, expires, minute)
-            protection.opened_documents.add(principal, snapshot, self.document)
+            protection.opened_documents.add(principal, snapshot, self.document, expires)
             self._is_stored = True
         protection.store.put_view(principal, snapshot, key, view)
 
@@ -341,20 +433,22 @@ def process_ring() -> KeyRing:
     return ring_from_environment() or KeyRing(secrets.token_bytes(32))
 
 
-def ring_beside(folder: Path) -> KeyRing:
-    """Return keys that outlive the process, from a file beside the file store."""
-    given = ring_from_environment()
-    if given is not None:
-        return given
-    home = folder / "keys"
-    make_private_dir(home)
-    path = home / "cursor.key"
-    if not path.exists():
-        create_private(path, secrets.token_bytes(32))
-    if not path.is_file():
-        raise OperatorError(f"{path} should be the file with the cursor key, and is not a file")
-    if not is_private(path):
-        raise OperatorError(f"{path} can be read by others: chmod 600 {path}")
-    key = path.read_bytes()
-    check_key(key)
-    return KeyRing(key)
+def user_protection(
+    policy: Policy,
+    store: "UserStore",
+    ttl_seconds: int = DEFAULT_TTL_SECONDS,
+    sweep_timer: SweepTimer | None = None,
+) -> Protection:
+    """Return the engine with the folder of this user, where any command reads on from the cursors of all (ADR 16)."""
+
+    def load() -> KeyRing:
+        try:
+            return ring_from_environment() or KeyRing(store.key())
+        except OperatorError as error:  # a wrong key in the environment, too, must not cost an answer
+            store.give_up(error)
+            return KeyRing(secrets.token_bytes(32))
+
+    ring = LazyKeyRing(load)
+    return Protection(
+        policy, ring, store, ttl_seconds, siblings=store, sweep_timer=sweep_timer or SweepTimer()
+    )

@@ -1,17 +1,23 @@
-"""How held answers live in a running process: loaded when first needed, worked on in a thread when large."""
+"""How held answers live in a running process: loaded when first needed, worked on in a thread, swept when they expire."""
 
+import time
 from collections.abc import Callable
-from threading import Lock
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from threading import Condition, Lock, Thread
+from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from brimgate.hold.protection import Protection
+    from brimgate.hold.stores.contract import Bounds
+    from brimgate.hold.stores.file import UserStore
 
 _T = TypeVar("_T")
 THREAD_BYTES: Final = 100_000
 """Above this the engine takes longer than the event loop should wait (about 5 ms)."""
 UNKNOWN_BYTES: Final = 1 << 20
 """For work whose size is known only when it is done, such as a search in a held answer."""
+_ROUNDING_SECONDS: Final = 0.001
+StoreName = Literal["folder", "memory"]
 
 
 class HoldOptions(Protocol):
@@ -20,32 +26,148 @@ class HoldOptions(Protocol):
     @property
     def max_result_bytes(self) -> int: ...
 
+    @property
+    def store(self) -> StoreName: ...
 
-def process_protection(options: HoldOptions | None = None) -> "Callable[[], Protection]":
-    """Return a function that creates the engine when the first answer needs it: most sessions never do."""
-    lock = Lock()
-    made: list[Protection] = []
 
-    def make() -> "Protection":
+class ProcessProtection:
+    """Creates the engine when the first answer needs it: most sessions never do. Answers are held in memory."""
+
+    def __init__(self, options: HoldOptions | None = None) -> None:
+        self._options = options
+        self._lock = Lock()
+        self._made: Protection | None = None
+
+    def __call__(self) -> "Protection":
+        if self._made is None:
+            with self._lock:  # two threads that need it at the same time must get the same one
+                if self._made is None:
+                    self._made = self._make()
+        return self._made
+
+    def _make(self) -> "Protection":
         from brimgate.engine.policy import Policy
         from brimgate.hold.protection import Protection, process_ring
-        from brimgate.hold.stores.contract import Bounds
         from brimgate.hold.stores.memory import MemoryStore
+
+        return Protection(Policy(), process_ring(), MemoryStore(self._bounds()))
+
+    def _bounds(self) -> "Bounds":
+        from brimgate.hold.stores.contract import Bounds
 
         usual = Bounds()
         # The largest possible answer must find room.
-        most = max(usual.per_principal_bytes, options.max_result_bytes if options else 0)
-        bounds = Bounds(most, max(usual.total_bytes, most))
-        return Protection(Policy(), process_ring(), MemoryStore(bounds))
+        most = max(usual.per_principal_bytes, self._options.max_result_bytes if self._options else 0)
+        return Bounds(most, max(usual.total_bytes, most))
 
-    def protection() -> "Protection":
-        if not made:
-            with lock:  # two threads that need it at the same time must get the same one
-                if not made:
-                    made.append(make())
-        return made[0]
 
-    return protection
+class UserProtection(ProcessProtection):
+    """Does the same with the folder that the commands of one user share (ADR 16), unless the options say memory."""
+
+    def __init__(self, options: HoldOptions, on_trouble: Callable[[str], None]) -> None:
+        """Create it. `on_trouble` is told once, in any thread, why the folder is not used."""
+        super().__init__(options)
+        self._is_off = options.store == "memory"
+        self._on_trouble = on_trouble
+        self._timer = SweepTimer()
+        self._store: UserStore | None = None
+
+    def _make(self) -> "Protection":
+        if self._is_off:
+            return super()._make()
+        from brimgate.engine.policy import Policy
+        from brimgate.hold.protection import user_protection
+
+        return user_protection(Policy(), self._opened_store(), sweep_timer=self._timer)
+
+    def _opened_store(self) -> "UserStore":
+        if self._store is None:
+            from brimgate.hold.stores.file import UserStore
+
+            self._store = UserStore(self._bounds(), self._on_trouble)
+        return self._store
+
+    def sweep(self) -> None:
+        """Drop what other processes have left in the folder, and go on with it as it expires. Needs no engine."""
+        if not self._is_off:
+            with self._lock:
+                store = self._opened_store()
+            self._timer.start(store.sweep, time.time())
+
+
+class SweepTimer:
+    """Sweeps when something expires. It waits in one thread for the whole process, only while something is held."""
+
+    def __init__(self) -> None:
+        self._sweep: Callable[[int], int] | None = None
+        self._ahead = 0.0
+        """What the clock of whoever holds answers is ahead of ours."""
+
+    def start(self, sweep: Callable[[int], int], now: float) -> None:
+        """Sweep now, and again whenever `sweep` says: it takes the minute, and returns that of the next expiry, or 0."""
+        self._sweep, self._ahead = self._sweep or sweep, now - time.monotonic()
+        self.ring()
+
+    def expect(self, expires_minute: int, sweep: Callable[[int], int], now: float) -> None:
+        """Sweep when this minute begins, or earlier."""
+        self._sweep, self._ahead = sweep, now - time.monotonic()
+        _SWEEPS.set(self, 60.0 * expires_minute - self._ahead)
+
+    def ring(self) -> None:
+        now = time.monotonic() + self._ahead + _ROUNDING_SECONDS
+        if self._sweep is not None and (following := self._sweep(int(now // 60))):
+            _SWEEPS.set(self, 60.0 * following - self._ahead)
+
+
+class _Sweeps:
+    """The thread in which all timers of this process wait. It ends when none is set."""
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._due: WeakKeyDictionary[SweepTimer, float] = WeakKeyDictionary()
+        """A timer is gone with whoever holds answers."""
+        self._is_running = False
+
+    def set(self, timer: SweepTimer, due: float) -> None:
+        """Let a timer ring when it is due, or earlier if it is set already."""
+        with self._changed:
+            if self._due.get(timer, due + 1) <= due:
+                return
+            self._due[timer] = due
+            if self._is_running:
+                self._changed.notify()
+                return
+            self._is_running = True
+        Thread(target=self._run, name="brimgate-sweep", daemon=True).start()
+
+    def _run(self) -> None:
+        has_failed = True
+        try:
+            while (timer := self._next()) is not None:
+                timer.ring()
+                del timer  # it must not live on while we wait
+            has_failed = False
+        finally:
+            if has_failed:  # by a store: the next one that is set starts another thread
+                self._is_running = False
+
+    def _next(self) -> SweepTimer | None:
+        """Wait for the next timer that is due. Return None if none is set any more."""
+        with self._changed:
+            # Any of them may be gone at any moment, with whoever held answers.
+            while timers := sorted(self._due.items(), key=lambda one: one[1]):
+                timer, due = timers[0]
+                wait = due - time.monotonic()
+                if wait <= 0:
+                    self._due.pop(timer, None)
+                    return timer
+                del timer, timers
+                self._changed.wait(wait)
+            self._is_running = False
+            return None
+
+
+_SWEEPS: Final = _Sweeps()
 
 
 async def run_work(work: Callable[[], _T], size: int, *, blocks: bool = False) -> _T:

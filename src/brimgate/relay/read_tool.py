@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from brimgate.engine.cursor import Binding
-    from brimgate.engine.policy import Policy, Rules
+    from brimgate.engine.policy import Policy, Rules, ToolRule
     from brimgate.engine.query import Query
     from brimgate.engine.replies.reply import Reply
     from brimgate.hold.protection import Protection
@@ -114,7 +114,7 @@ def read_on(
         found = _picture(bound.section(cursor, binding, query.path, now), bound.policy)
         if found is not None:
             return Reading(binding.tool, *found)
-    words = rules.of(binding.tool).answer_format(b"", on_trouble)
+    words = _rule_of(binding, rules).answer_format(b"", on_trouble)
     return Reading(binding.tool, bound.read(cursor, binding, query, now, words))
 
 
@@ -139,9 +139,14 @@ def asked_of(
         raise BadRequest(wrong)
     cursor: str = given.pop("cursor").strip()
     binding = protection.owner(cursor, principal, upstream)
-    policy = rules.of(binding.tool).policy
+    policy = _rule_of(binding, rules).policy
     query = parse_query(form=given.pop("format", None), max_limit=policy.max_page_size, **given)
     return ReadCall(cursor, binding, query, replace(protection, policy=policy, ttl_seconds=rules.ttl_seconds))
+
+
+def _rule_of(binding: "Binding", rules: "Rules") -> "ToolRule":
+    """Return the rule for the tool whose answer it is. The tool of another pack shares no more than a name with ours."""
+    return rules.of(binding.tool if binding.pack == rules.pack else "")
 
 
 def _block(asked: ReadCall, now: float) -> "tuple[Reply, bytes]":
@@ -152,7 +157,7 @@ def _block(asked: ReadCall, now: float) -> "tuple[Reply, bytes]":
     if replace(asked.query, limit=0, form="") != Query():
         raise BadRequest("this cursor leads to binary data, which is read whole: pass the cursor alone")
     policy = asked.protection.policy
-    raw = asked.protection.opened(asked.cursor, asked.binding, now)[0].document.data
+    raw = asked.protection.opened(asked.cursor, asked.binding, now)[0].document.original
     found = _whole(block_slot(raw), policy)
     if found is None:
         raise BadRequest(f"it is over the hard cap of {policy.hard_output_token_cap:,} tokens")

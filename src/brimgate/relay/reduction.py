@@ -256,7 +256,7 @@ class Reducer:
         answer_format = rule.answer_format(
             call.arguments, lambda fields: notes.append(Note("view", fields, "warning"))
         )
-        binding = Binding(self._principal, self._upstream, call.tool)
+        binding = Binding(self._principal, self._upstream, call.tool, call.rules.pack)
         protection = replace(self._protection(), policy=rule.policy, ttl_seconds=call.rules.ttl_seconds)
         reply = protection.protect(live_list.data, binding, self._clock(), answer_format, live_list)
         if reply is None:
@@ -285,7 +285,7 @@ class Reducer:
         from brimgate.engine.cursor import Binding
 
         protection = replace(self._protection(), ttl_seconds=call.rules.ttl_seconds)
-        binding = Binding(self._principal, self._upstream, call.tool or call.method)
+        binding = Binding(self._principal, self._upstream, call.tool or call.method, call.rules.pack)
         return protection.holding(binding, self._clock(), answer_format)
 
     # Our own tool
@@ -298,16 +298,15 @@ class Reducer:
         """Return whether a cursor is one of ours that has not expired."""
         try:
             cursor = msgspec.json.decode(arguments, type=_ReadArguments).cursor.strip()
-            self._protection().owner(cursor, self._principal, self._upstream)
+            return self._protection().holds(cursor, self._principal)
         except (msgspec.DecodeError, UnicodeDecodeError, ClientError):
             return False
-        return True
 
     def read(self, message: Message, arguments: msgspec.Raw, call: PendingCall) -> list[Action]:
         # It may have to search the whole document, whose size is not known here.
         work = self._work(partial(self._read, message, arguments, call), UNKNOWN_BYTES)
-        if self._tickets is None and not work.blocks:
-            return [work]
+        if self._tickets is None:
+            return [work]  # without live lists there is nothing to wait for
         failed = partial(self._refuse, message.key, call)
         return [Wait(partial(self._fill, arguments, call), lambda: [work], failed)]
 

@@ -223,27 +223,23 @@ class Session:
     def _batch_from_client(self, elements: list[msgspec.Raw], line: Line) -> list[Action]:
         """Route the messages of a batch one by one. The batch stays unchanged unless part of it is for us."""
         onward: list[bytes] = []
-        answers: list[bytes] = []
-        notes: list[Action] = []
+        ours: list[Action] = []
         expects = False
         for element in elements:
             raw = bytes(element)
             message = rpc.read(raw)
             actions = self._route(message, raw) if isinstance(message, Message) else [ToUpstream(raw)]
-            for action in at_once(actions):
-                match action:
-                    case ToUpstream():
-                        onward.append(raw)
-                        expects = expects or action.expects_answer
-                    case ToClient():
-                        answers.append(bytes(action.data))
-                    case Note() | Decided() | Greeted():
-                        notes.append(action)
-                    case _:
-                        assert_never(action)
-        if not answers:
+            for action in _without_waits(actions):
+                if isinstance(action, ToUpstream):
+                    onward.append(raw)
+                    expects = expects or action.expects_answer
+                else:
+                    ours.append(action)
+        if not ours:
             return [ToUpstream(line, expects)]
-        given: list[Action] = [*notes, ToClient(b"[" + b",".join(answers) + b"]")]
+        blocks = any(isinstance(one, Work) and one.blocks for one in ours)
+        work = Work(partial(_merged, [(b"", ours)], line), len(line), blocks)
+        given: list[Action] = [work] if work.blocks else work.run()
         return [ToUpstream(b"[" + b",".join(onward) + b"]", expects), *given] if onward else given
 
     # From the upstream
@@ -477,6 +473,13 @@ def _answers_of_ours(
     data = b"[" + b",".join(answers) + b"]" if is_batch else answers[0]
     failure = reason if isinstance(reason, UpstreamError) else None
     return [*(decided for _, decided in given_up if decided is not None), ToClient(data, failure)]
+
+
+def _without_waits(actions: Sequence[Action]) -> list[Action]:
+    """Refuse what would have to be waited for. Work stays: it may have to be done elsewhere."""
+    return [
+        one for action in actions for one in ([action] if isinstance(action, Work) else at_once([action]))
+    ]
 
 
 def _merged(routed: list[tuple[bytes, list[Action]]], line: Line) -> list[Action]:

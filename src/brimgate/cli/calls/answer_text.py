@@ -1,11 +1,10 @@
 """Show the answer to a call: by a pack's formatter, else in the cheapest lossless form, within the budget."""
 
 import argparse
-import secrets
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ import msgspec
 
 from brimgate.cli.calls.pack_text import ShellFormatter
 from brimgate.cli.output import complain, for_terminal, printable, report, write_json, write_text
+from brimgate.config.declarations import Config
 from brimgate.engine import jsontext
 from brimgate.engine.decision import (
     AnswerSizes,
@@ -29,7 +29,7 @@ from brimgate.engine.document import Document
 from brimgate.engine.policy import Policy
 from brimgate.engine.replies.formatted import VIEW
 from brimgate.errors import JsonRefused, OperatorError
-from brimgate.guard.principal import CLI
+from brimgate.guard.principal import USER
 from brimgate.packs.formatter import failure_of
 from brimgate.packs.pack import Pack
 from brimgate.relay.content import Slot, block_slot, close_list, is_json, open_list, open_object
@@ -127,8 +127,7 @@ class Called:
     pack: Pack | None = None
     pack_policy: Callable[[], Policy] | None = None
     """The policy by the rules of the pack as well, which must be read first."""
-    wrapper_log: str = ""
-    ttl_seconds: int = 600
+    config: Config = field(default_factory=Config)
     upstream: str = ""
     upstream_seconds: float = 0.0
 
@@ -191,7 +190,7 @@ def _report(
     size = len(shown.text.encode("utf-8", "surrogateescape"))
     came = size if shown.outcome == "passed" else came
     decision = Decision(
-        time.time(), CLI.name, called.upstream, called.tool, "error" if is_error else shown.outcome,
+        time.time(), USER.name, called.upstream, called.tool, "error" if is_error else shown.outcome,
         came, size, shown.sizes, CLIENT,
         called.policy.estimator.family, engine_seconds=time.perf_counter() - started,
         upstream_seconds=called.upstream_seconds, issued_cursor=shown.has_cursor,
@@ -229,7 +228,9 @@ def _shown(called: Called, document: bytes) -> _Shown:
     """Show what is decided about the answer. All of it if that fits, in the pack's words or the cheapest form."""
     shell_formatter = None
     if called.pack is not None and called.pack.tool(called.tool).formatter is not None:
-        shell_formatter = ShellFormatter(called.pack, called.tool, called.arguments, called.wrapper_log)
+        shell_formatter = ShellFormatter(
+            called.pack, called.tool, called.arguments, called.config.wrapper_log
+        )
     source, policy = Document(document), called.policy
     plan = decide(source, policy, shell_formatter and shell_formatter.answer_format)
     match plan:
@@ -250,25 +251,16 @@ def _shown(called: Called, document: bytes) -> _Shown:
 def _bounded(called: Called, document: bytes, shell_formatter: ShellFormatter | None) -> _Shown:
     """Show a first page, and the cursor with which `brimgate read` continues."""
     # Half of the engine, and most answers fit without it.
-    from brimgate.cli.engine_options import call_binding, make_protection
-    from brimgate.engine.cursor import KeyRing
-    from brimgate.hold.protection import Protection
-    from brimgate.hold.stores.memory import MemoryStore
+    from brimgate.cli.engine_options import PRINCIPAL, make_protection
+    from brimgate.engine.cursor import Binding
 
-    binding, answer_format = (
-        call_binding(called.pack, called.tool),
-        shell_formatter and shell_formatter.answer_format,
-    )
+    # With the pack, so that `brimgate read` uses the same formatter.
+    binding = Binding(PRINCIPAL, called.upstream, called.tool, called.pack.name if called.pack else "")
+    answer_format = shell_formatter and shell_formatter.answer_format
     policy = _with_rules_of_pack(called)
-    try:
-        reply = make_protection(policy, called.ttl_seconds).protect(
-            document, binding, time.time(), answer_format
-        )
-    except OperatorError as error:
-        # The tool has been called, and may have done something: a first page is better than nothing.
-        complain(f"{error}; the rest of the answer is not kept, and its cursor leads nowhere")
-        nowhere = Protection(policy, KeyRing(secrets.token_bytes(32)), MemoryStore())
-        reply = nowhere.protect(document, binding, time.time(), answer_format)
+    # If the folder cannot be used, the first page is shown all the same: the tool has been called.
+    protection = make_protection(policy, called.config)
+    reply = protection.protect(document, binding, time.time(), answer_format)
     if reply is None:
         return _as_it_came(document.decode("utf-8", "surrogateescape"), Document(document), policy)
     return _Shown(

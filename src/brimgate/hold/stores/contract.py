@@ -1,7 +1,7 @@
 """The contract of every store of snapshots: bytes in, the same bytes out.
 
 - Everything is keyed by the principal: nobody can name another's snapshot.
-- A snapshot lives until it expires or is evicted; then looking it up returns None.
+- A snapshot lives until the minute in which it expires begins, or it is evicted; then looking it up returns None.
 - The bounds hold after every call: the least recently used goes first.
 - The clock is an argument.
 - A store that may wait, for a disk or a network, says so by `blocks`. It is then never called on the event loop.
@@ -47,6 +47,23 @@ class SnapshotStore(Protocol):
 
     def get_view(self, principal: str, snapshot: bytes, key: bytes) -> bytes | None: ...
 
+    def drop(self, principal: str, snapshot: bytes) -> None:
+        """Forget a snapshot and its views, if it is held."""
+        ...
+
     def sweep(self, now_minute: int) -> int:
-        """Drop expired snapshots and return how many there were."""
+        """Drop what has expired. Return the minute in which something expires next; 0 if nothing is held."""
+        ...
+
+
+class Siblings(Protocol):
+    """The processes of one user that share a store. Each is known by a token while it runs."""
+
+    @property
+    def token(self) -> bytes:
+        """The token of this process; empty if it cannot have one."""
+        ...
+
+    def is_elsewhere(self, token: bytes) -> bool:
+        """Return whether the token is that of another process, and that process runs."""
         ...

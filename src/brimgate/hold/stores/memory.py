@@ -28,6 +28,10 @@ class MemoryStore:
         self._swept = -1
         self._lock = Lock()
 
+    def __contains__(self, key: tuple[str, bytes]) -> bool:
+        with self._lock:
+            return key in self._held
+
     def put(self, principal: str, snapshot: bytes, data: bytes, expires_minute: int, now_minute: int) -> bool:
         if len(data) > self._bounds.per_principal_bytes:
             return False
@@ -57,7 +61,7 @@ class MemoryStore:
         """Return what is held, as the most recently used."""
         self._sweep(now_minute)
         held = self._held.get(key)
-        if held is not None and held.expires_minute < now_minute:
+        if held is not None and held.expires_minute <= now_minute:
             self._drop(key)
             return None
         if held is not None:
@@ -78,18 +82,22 @@ class MemoryStore:
             held = self._held.get((principal, snapshot))
             return held.views.get(key) if held else None
 
+    def drop(self, principal: str, snapshot: bytes) -> None:
+        with self._lock:
+            if (principal, snapshot) in self._held:
+                self._drop((principal, snapshot))
+
     def sweep(self, now_minute: int) -> int:
         with self._lock:
-            return self._sweep(now_minute)
+            self._sweep(now_minute)
+            return min((held.expires_minute for held in self._held.values()), default=0)
 
-    def _sweep(self, now_minute: int) -> int:
+    def _sweep(self, now_minute: int) -> None:
         if now_minute == self._swept:
-            return 0  # it expires by the minute
+            return  # it expires by the minute
         self._swept = now_minute
-        expired = [key for key, held in self._held.items() if held.expires_minute < now_minute]
-        for key in expired:
+        for key in [key for key, held in self._held.items() if held.expires_minute <= now_minute]:
             self._drop(key)
-        return len(expired)
 
     def _evict(self, principal: str) -> None:
         """Evict the least recently used: first of the principal who put, then of everyone."""
