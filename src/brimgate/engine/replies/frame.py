@@ -13,7 +13,16 @@ from brimgate.engine.highlights import Highlights, find_highlights
 from brimgate.engine.lazy import lazy
 from brimgate.engine.policy import USUAL_PAGE, Policy
 from brimgate.engine.query import FOCUS, WHOLE, View
-from brimgate.engine.replies.reply import Issue, Notice, Reply, allowance, budget_fields, plain_path
+from brimgate.engine.replies.reply import (
+    LIST_WAYS,
+    TEXT_WAYS,
+    Issue,
+    Notice,
+    Reply,
+    allowance,
+    budget_fields,
+    plain_path,
+)
 from brimgate.engine.search import select_lines, select_matches
 from brimgate.engine.walk import Part, Walker
 
@@ -167,6 +176,8 @@ class Frame:
         notice = self.notice(shown, part.tokens)
         if part.following is not None:
             notice.more = record["nextCursor"] = self.issue(view, part.following)
+            if part.first == 0:
+                notice.ways = TEXT_WAYS if part.lines else LIST_WAYS if part.kind == "items" else ()
         return self.finish(notice, part.content, record, budget, highlights, envelope_text)
 
     def selection_reply(

@@ -11,6 +11,8 @@ from brimgate.engine.policy import Policy
 from brimgate.engine.query import View
 
 MARK: Final = "[brimgate]"
+TEXT_WAYS: Final = ("lines", "search", "pages")
+LIST_WAYS: Final = ("search", "fields", "limit")
 
 _MAX_EXAMPLE_CHARS: Final = 40
 _PLAIN_PATH: Final = re.compile(r"(?:/[\w.-]+)+\Z", re.ASCII)
@@ -84,6 +86,8 @@ class Notice:
     example: str = ""
     """A path of this answer, if it is plain enough to stand among words of ours; see `plain_path`."""
     tool: str = "brimgate_read"
+    ways: tuple[str, ...] = ()
+    """The parameters that lead to what is wanted in fewer steps than reading on."""
     is_estimate: bool = False
     """Whether the total is estimated."""
 
@@ -103,7 +107,11 @@ class Notice:
         shown = self.example or "/…"
         path = f"--path {shown}" if self._is_command else f'path="{shown}"'
         section = f", one section: add {path}" if self.section else ""
-        return f"{label}: {self._call(self.more)}{section}"
+        ways = f" (or add {', '.join(map(self._parameter, self.ways))})" if self.ways else ""
+        return f"{label}: {self._call(self.more)}{section}{ways}"
+
+    def _parameter(self, name: str) -> str:
+        return f"--{name}" if self._is_command else name
 
     @property
     def _is_command(self) -> bool:
@@ -134,6 +142,7 @@ def allowance(policy: Policy, *, section: bool = False) -> int:
         section=cursor if section else "",
         example="/Zq3" * (_MAX_EXAMPLE_CHARS // 4),
         tool=policy.read_tool,
+        ways=TEXT_WAYS,
         is_estimate=True,
     )
     return policy.estimator.ceiling(notice.line()) + 4

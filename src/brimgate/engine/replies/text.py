@@ -119,6 +119,8 @@ def _preview(frame: Frame, focus: Focus, budget: int, highlights: str) -> Reply:
     children = frame.document.open(focus.node)
     count = len(children) if children else 0
     what = "items" if children and children.keys is None else "keys"
+    place = plain_path([frame.base + focus.pointer]) if frame.base + focus.pointer else ""
+    of = f" of {place}" if place else ""
     record = {
         "kind": "preview",
         "path": frame.base,
@@ -134,7 +136,7 @@ def _preview(frame: Frame, focus: Focus, budget: int, highlights: str) -> Reply:
             "sections": [*dict(frame.policy.sections), *made.sections],
         },
     }
-    notice = frame.notice(f"summary of {count:,} {what}", made.tokens, cursor, cursor)
+    notice = frame.notice(f"summary of {count:,} {what}{of}", made.tokens, cursor, cursor)
     notice.example = plain_path(made.sections)
     return frame.finish(notice, made.rendered.text, record, budget, highlights, remark=named)
 
