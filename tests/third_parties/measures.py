@@ -35,6 +35,8 @@ class Measure:
     called: list[str]
     """The tools that the server was asked for, through Brimgate."""
     wanted: list[str]
+    items: int
+    """The number of items in the first reply."""
     begins: str
     """How the first reply begins."""
 
@@ -44,7 +46,8 @@ class Measure:
 
     @property
     def is_complete(self) -> bool:
-        return self.replies == 1
+        """Whether it is all of the answer, or as many items as a page may have."""
+        return self.replies == 1 or self.items >= Policy().max_page_size
 
 
 async def _ask(command: list[str], calls: list[Call]) -> list[Result]:
@@ -77,7 +80,7 @@ def measure(server: Server, question: str, place: Place, journal: Path) -> Measu
     costs = [count("\n".join(texts(result))) for result in through]
     record = record_of(through[0])
     is_text = record is not None and record["kind"] == "chunk"
-    budget = policy.chunk_threshold if is_text else policy.output_token_threshold
+    budget = policy.text_budget if is_text else policy.output_token_threshold
     original = [as_rebuilt(text) for text in texts(direct)]
     got = put_together(through)
     return Measure(
@@ -90,6 +93,7 @@ def measure(server: Server, question: str, place: Place, journal: Path) -> Measu
         difference=_difference(b"\0".join(original), b"\0".join(got)),
         called=_called(journal),
         wanted=[call.tool for call in calls],
+        items=record["shown"].get("items", 0) if record and "shown" in record else 0,
         begins="\n".join(texts(through[0]))[:600],
     )
 
