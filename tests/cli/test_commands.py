@@ -173,7 +173,7 @@ def test_the_key_is_kept_private_and_a_readable_one_is_not_used(
     assert stat.S_IMODE((tmp_path / "state" / "snapshots").stat().st_mode) == 0o700
     key.chmod(0o644)
     warned = run("reduce", str(booked))
-    assert warned.returncode == 0 and warned.stdout.startswith(b"[brimgate] items 1-")
+    assert warned.returncode == 0 and warned.stdout.startswith(b"[brimgate] items #0-")
     assert b"can be read by others: chmod 600" in warned.stderr
     assert b"held in memory, and their cursors end with this process" in warned.stderr
 

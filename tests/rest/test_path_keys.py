@@ -19,6 +19,7 @@ from tests.rest.serving import Served, serve
 
 FOR_TOOLS_ONLY: Final = {
     "highlights", "format", "compact", "output_schema", "annotate", "max_description_chars", "text_slack",
+    "blobs", "max_blob_bytes",
 }  # fmt: skip
 ROWS: Final = [
     {"id": at, "name": f"room {at}", "note": "", "debug": "x" * 40, "price": {"total": at}}

@@ -1,14 +1,17 @@
 """Rebuild a walked answer from the replies alone: the proof that nothing was lost."""
 
+import re
 from dataclasses import dataclass, field
+from typing import Final
 
 from brimgate.engine import jsontext
 from brimgate.engine.document import Document
-from brimgate.engine.fit import INDEX
 from brimgate.engine.forms import FORMS
 from brimgate.engine.pointer import pointer_of, pointer_steps
 from brimgate.engine.replies.reply import Reply
 from brimgate.errors import InputError
+
+_NUMBER: Final = re.compile(rb'\{\s*"#"\s*:\s*\d+\s*,?')
 
 
 @dataclass(slots=True)
@@ -130,9 +133,7 @@ class Rebuilder:
 
 
 def _without_number(item: bytes) -> bytes:
-    members = jsontext.members(item)
-    del members[INDEX]
-    return jsontext.object_of(members)
+    return _NUMBER.sub(b"{", item, count=1)
 
 
 def next_on_walk(reply: Reply) -> str | None:
