@@ -67,6 +67,11 @@ def test_it_passes_unchanged_where_it_fits(data: str) -> None:
     assert Held(data.encode(), policy(200_000)).first() is None
 
 
+def test_digits_in_a_text_are_no_number() -> None:
+    data = json.dumps([{"id": n, "code": f"6b86e{n:03d}"} for n in range(100, 999)]).encode()
+    assert not Document.read(data).is_reading
+
+
 @pytest.mark.parametrize(
     "text",
     [

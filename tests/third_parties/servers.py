@@ -215,7 +215,6 @@ _ALCHEMY: Final = Server(
         "schema_definitions": _ask(
             "schema_definitions", table_names=["orders", *(f"archive_of_{n}" for n in range(150))]
         ),
-        "all_table_names": _ask("all_table_names"),
     },
 )
 

@@ -126,9 +126,9 @@ class Document:
         return document if read is None else document._as_reading(read)
 
     def _as_reading(self, read: bytes) -> "Document":
-        """Return a reading of this document, or the document itself if the reading is not JSON either."""
+        """Return a reading of this document, or the document itself if the reading is the same, or not JSON either."""
         made = Document(read)
-        if not made.is_json:
+        if not made.is_json or read == self.data.strip():
             return self
         made.original = self.data
         return made

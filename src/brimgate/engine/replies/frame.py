@@ -233,16 +233,15 @@ class Frame:
         """Return the cursor to everything that is held, as it came."""
         return self.issue(View("text") if self.document.is_reading else WHOLE, BEGINNING)
 
-    def _mark_reading(self, notice: Notice, record: dict[str, Any]) -> None:
-        """Mark a reply about a reading as derived, with a cursor to the exact text."""
+    def _mark_reading(self, record: dict[str, Any]) -> None:
+        """Mark a reply about a reading as derived, with a cursor to the exact text for programs.
+
+        A model reads its pages to the end; `lines` shows it the text itself.
+        """
         record["derived"] = True
         if "detailsAvailable" not in record:
-            notice.section = self.everything()
-            record["detailsAvailable"] = {
-                "tool": self.policy.read_tool,
-                "cursor": notice.section,
-                "sections": [],
-            }
+            cursor = self.everything()
+            record["detailsAvailable"] = {"tool": self.policy.read_tool, "cursor": cursor, "sections": []}
 
     def finish(
         self,
@@ -260,7 +259,7 @@ class Frame:
         """
         notice.tool = self.policy.read_tool
         if self.document.is_reading and not record.get("exact"):
-            self._mark_reading(notice, record)
+            self._mark_reading(record)
         pointer = "" if record.get("envelope") else str(record["path"])
         estimator, line = self.policy.estimator, notice.line()
         where, tokens = "", 0
