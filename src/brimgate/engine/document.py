@@ -32,8 +32,6 @@ MAX_POINTER_CHARS: Final = 1_000
 _DOMINANT: Final = 0.6
 """Share of its parent's bytes that makes a list or text the focus of the answer."""
 _MAX_ENVELOPES: Final = 6
-_BEYOND_RANGE: Final = re.compile(rb"\d[eE]\+?[3-9]\d\d")
-"""A number such as 1e400: JSON by its grammar, but no number of any program."""
 _COLUMN_NAMES: Final = frozenset(("columns", "header", "headers", "fields", "column_names", "columnnames"))
 
 
@@ -118,12 +116,14 @@ class Document:
     def read(cls, data: bytes) -> "Document":
         """Return the document of an answer, with a reading of what is nearly JSON."""
         document = cls(data)
-        if document.is_json and not _BEYOND_RANGE.search(data):
-            return document._with_string_opened()
+        return document._with_string_opened() if document.is_json else document.read_tolerantly()
+
+    def read_tolerantly(self) -> "Document":
+        """Return a reading of this document, or the document itself if there is none that differs from it."""
         from brimgate.engine.odd_json import reading
 
-        read = reading(data)
-        return document if read is None else document._as_reading(read)
+        read = reading(self.data)
+        return self if read is None else self._as_reading(read)
 
     def _as_reading(self, read: bytes) -> "Document":
         """Return a reading of this document, or the document itself if the reading is the same, or not JSON either."""
