@@ -116,14 +116,12 @@ class Document:
     def read(cls, data: bytes) -> "Document":
         """Return the document of an answer, with a reading of what is nearly JSON."""
         document = cls(data)
-        return document._with_string_opened() if document.is_json else document.read_tolerantly()
-
-    def read_tolerantly(self) -> "Document":
-        """Return a reading of this document, or the document itself if there is none that differs from it."""
+        if document.is_json:
+            return document._with_string_opened()
         from brimgate.engine.odd_json import reading
 
-        read = reading(self.data)
-        return self if read is None else self._as_reading(read)
+        read = reading(data)
+        return document if read is None else document._as_reading(read)
 
     def _as_reading(self, read: bytes) -> "Document":
         """Return a reading of this document, or the document itself if the reading is the same, or not JSON either."""

@@ -33,9 +33,7 @@ def find_highlights(document: Document, pointer: str = "", note: str = "") -> Hi
             base = 0 if unit == "item" else 1
             findings = [replace(one, place=places[one.place - base] + base) for one in findings]
     except Exception:  # noqa: BLE001  # a guess about foreign data must never cost the answer itself
-        # A number such as 1e400 is JSON by its grammar, but no number of any program.
-        read = document.read_tolerantly() if document.is_json else document
-        return Highlights([]) if read is document else find_highlights(read, pointer, note)
+        return Highlights([])
     # A pointer that does not fit on a line cannot be named; what is left of it is no pointer, and looks like none.
     above = pointer if one_line(pointer) == pointer else "…"
     return Highlights(findings, f"{above}/" if unit == "item" else "line ", part.note or note)
