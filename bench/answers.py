@@ -68,7 +68,7 @@ def generated(most: int) -> dict[str, bytes]:
 
 
 def rows() -> list[Row]:
-    return [*_walks(), *_saving(), *_anomalies(), *_untouched(), *_hostile()]
+    return [*_walks(), *_replies(), *_saving(), *_anomalies(), *_untouched(), *_hostile()]
 
 
 def _walks() -> list[Row]:
@@ -104,6 +104,17 @@ def _walks() -> list[Row]:
                 )
             )
     return out
+
+
+REPLIES_BEFORE = 568
+"""Of all walks through the corpus at a budget of 4,000, when pages stopped at 50 items and chunks at 200 lines."""
+
+
+def _replies() -> list[Row]:
+    counts = {name: sum(1 for _ in walk(data, "claude")) for name, data in corpus().items()}
+    found, bar = sum(counts.values()), int(REPLIES_BEFORE * 0.75)
+    told = f"{found} ({1 - found / REPLIES_BEFORE:.0%} fewer than {REPLIES_BEFORE})"
+    return [Row("corpus: replies of all walks, claude", f"≤ {bar} (25 % fewer)", told, found <= bar)]
 
 
 def _saving() -> list[Row]:
