@@ -175,6 +175,43 @@ def test_search_lines_and_fields_combine() -> None:
     assert json.loads(rows.content) == [{"#": 34, "name": "pod 34"}]
 
 
+def test_a_line_ends_before_its_carriage_return() -> None:
+    data = LOG.replace(b"\n", b"\r\n")
+    assert hits(data, "/request 77$/") == 1
+
+
+def test_keys_are_found_as_they_are_and_as_in_a_path() -> None:
+    data = json.dumps({f"svc-{n}/x~y": {"port": n, "note": "words " * 30} for n in range(300)}).encode()
+    for search in ("svc-10/x~y", "svc-10~1x~0y"):
+        assert Held(data).ask(search=search).record["total"]["elsewhere"] == 2
+
+
+def test_a_hit_in_a_huge_item_names_its_place_and_what_is_missing() -> None:
+    rows = [{"id": n, "text": "alpha beta " * (4_000 if n == 2 else 1) + f"needle{n} end"} for n in range(9)]
+    reply = Held(json.dumps({"items": rows}).encode()).ask(search="needle2")
+    assert reply.content.startswith("/items/2: … ") and "characters before" in reply.content
+
+
+def test_pages_of_hits() -> None:
+    reply = Held(TWO_LISTS).ask(search="/DE/", pages="2-3", limit=5)
+    assert "matching items 6-15 of 588" in reply.notice
+
+
+def test_a_value_counts_once() -> None:
+    rows = [{"id": n, "empty": "", "text": f"{n * 7919} words {n * 104729} more"} for n in range(600)]
+    assert "occurrences" not in Held(json.dumps(rows).encode()).ask(search="/^$/").notice
+    lines = [
+        {"id": n, "text": "new\nline" if n == 7 else f"{n * 7919} words {n * 104729}"} for n in range(600)
+    ]
+    assert hits(json.dumps(lines).encode(), r"/new\nline/") == 1
+
+
+@pytest.mark.parametrize("search", ["!", "//", "/"])
+def test_a_search_for_nothing_is_refused(search: str) -> None:
+    with pytest.raises(BadRequest, match="search must be words or a /pattern/"):
+        Held(LOG).ask(search=search)
+
+
 leaves = st.one_of(st.integers(0, 99), st.text("abc JP/~", max_size=12), st.booleans(), st.none())
 values = st.recursive(
     leaves,

@@ -179,11 +179,34 @@ def test_columns_are_named_by_a_member_beside_the_rows() -> None:
 
 def test_fields_of_csv_and_json_lines() -> None:
     table = "id,city,total\n" + "".join(f"{n},city {n},{n * 1.5}\n" for n in range(2_000))
-    assert rows_of(Held(table.encode()).ask(fields="city", form="json"))[7] == {"city": "city 7"}
+    assert rows_of(Held(table.encode()).ask(fields="city", form="json"))[7] == {"#": 9, "city": "city 7"}
     lines = "".join(json.dumps({"id": n, "city": f"city {n}"}) + "\n" for n in range(2_000))
-    assert rows_of(Held(lines.encode()).ask(fields="city", form="json"))[7] == {"city": "city 7"}
+    assert rows_of(Held(lines.encode()).ask(fields="city", form="json"))[7] == {"#": 8, "city": "city 7"}
     some = Held(table.encode()).ask(fields="city", lines="10-12", form="json")
-    assert rows_of(some) == [{"city": f"city {n}"} for n in (8, 9, 10)]
+    assert rows_of(some) == [{"#": n + 2, "city": f"city {n}"} for n in (8, 9, 10)]
+
+
+def test_fields_are_chosen_where_more_of_them_are() -> None:
+    items = [
+        {"kind": "Pod", "metadata": {"name": f"pod {n}"}, "note": f"{n * 7919} words {n * 104729}"}
+        for n in range(600)
+    ]
+    answer = {"kind": "List", "metadata": {"version": "7"}, "items": items}
+    held = Held(json.dumps(answer).encode())
+    assert rows_of(held.ask(fields="kind,metadata.name", form="json"))[3] == {
+        "kind": "Pod",
+        "metadata": {"name": "pod 3"},
+    }
+    assert json.loads(held.ask(fields="metadata.version", form="json").content) == {
+        "metadata": {"version": "7"}
+    }
+
+
+def test_rows_of_a_text_have_the_numbers_of_their_lines() -> None:
+    table = "id,name,name\n" + "".join(f"{n},a{n},b{n}\n" for n in range(2_000))
+    held = Held(table.encode())
+    assert rows_of(held.ask(fields="2", form="json"))[7] == {"#": 9, "2": "b7"}
+    assert held.ask(lines="9-9").content.startswith("7,a7,b7")
 
 
 def test_fields_of_other_texts_are_refused_with_the_reason() -> None:

@@ -12,7 +12,7 @@ from brimgate.engine.decision import AnswerSizes, Decision, LazySizes, Outcome, 
 from brimgate.engine.document import Document
 from brimgate.engine.forms import AUTO, FORMS
 from brimgate.engine.policy import Policy
-from brimgate.engine.query import Query, parse_query
+from brimgate.engine.query import COUNT, Query, parse_query
 from brimgate.engine.replies.reply import Reply, allowance
 from brimgate.engine.tokens.estimator import MIN_BUDGET, Estimator, family_of
 from brimgate.errors import BadRequest, ClientError
@@ -42,8 +42,13 @@ def add_budget_options(parser: argparse.ArgumentParser) -> None:
 
 def add_view_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what to show")
-    group.add_argument("--format", dest="form", choices=(AUTO, *FORMS), help="lossless form to write JSON in")
-    group.add_argument("--limit", metavar="N", help="items on a page (default 50, at most 200)")
+    group.add_argument(
+        "--format",
+        dest="form",
+        choices=(AUTO, *FORMS, COUNT),
+        help=f"lossless form to write JSON in; {COUNT}: only how many match --search",
+    )
+    group.add_argument("--limit", metavar="N", help="items on a page (default: as many as fit, at most 200)")
     group.add_argument("--fields", metavar="A,B.C", help="only these fields of each item")
     group.add_argument(
         "--path", metavar="POINTER", help='only what a JSON Pointer leads to, such as "/result/17/price"'

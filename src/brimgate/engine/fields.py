@@ -162,10 +162,20 @@ def _through_dots(key: str, tree: FieldTree) -> FieldTree | None:
 
 def are_around(document: Document, fields: tuple[str, ...]) -> bool:
     """Return whether the fields belong to the object around a dominant list, and not to the items of that list."""
-    children = document.open(document.root) if document.is_json and document.focus.pointer else None
-    if children is None or children.keys is None:
+    focus = document.focus if document.is_json and document.focus.pointer else None
+    children = document.open(document.root) if focus else None
+    if focus is None or children is None or children.keys is None:
         return False
-    return not set(children.keys).isdisjoint(name.partition(".")[0] for name in fields)
+    if set(children.keys).isdisjoint(name.partition(".")[0] for name in fields):
+        return False
+    # Kubernetes has `kind` and `metadata` around a list and in its items: the better match is meant.
+    items = document.open(focus.node)
+    data, root, tree = document.data, document.root, field_tree(fields)
+    around, inside = set[str](), set[str]()
+    project(data[root.start : focus.node.start] + b"0" + data[focus.node.end : root.end], tree, around)
+    if items:
+        project(document.raw(document.child(items, 0)), tree, inside)
+    return len(around) > len(inside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +185,8 @@ class _Units:
     raws: Sequence[bytes]
     what: str
     """What they are called, in the plural; empty for one object."""
-    names: Sequence[str] | None = None
-    """The keys of a map, which take the place of numbers."""
+    names: Sequence[str | int] | None = None
+    """The keys of a map, or the lines of a text, which take the place of numbers."""
     columns: tuple[str, ...] = ()
     """The names of columns, where items are lists."""
 
@@ -240,7 +250,7 @@ def _range(what: str, start: int, last: int) -> str:
 
 def _units(document: Document, view: View) -> _Units:
     if not document.is_json:
-        return _Units(_table_rows(document, view.lines), "rows")
+        return _table_rows(document, view.lines)
     children = document.open(document.root)
     raws = list_items(document) if children else []
     if document.head(document.root) == b"[":
@@ -257,7 +267,7 @@ def _picker(units: _Units, view: View, policy: Policy, found: set[str]) -> Calla
     tree = field_tree(view.fields)
 
     def chosen(raw: bytes) -> bytes | None:
-        if raw[:1] == b"[" and not units.names:
+        if raw[:1] == b"[" and (units.columns or not units.names):
             return project_row(raw, view.fields, units.columns, found)
         return project(raw, tree, found)
 
@@ -299,8 +309,8 @@ def _columns_of(document: Document, raws: Sequence[bytes]) -> tuple[str, ...]:
     return tuple(map(jsontext.string_value, first))
 
 
-def _table_rows(document: Document, lines: tuple[int, int] | None) -> list[bytes]:
-    """Return the rows of CSV or JSON lines as JSON objects."""
+def _table_rows(document: Document, lines: tuple[int, int] | None) -> _Units:
+    """Return the rows of CSV or JSON lines, by the numbers of their lines."""
     kind = document.long_text.kind
     if kind not in (TextKind.CSV, TextKind.JSON_LINES):
         raise BadRequest(
@@ -309,32 +319,31 @@ def _table_rows(document: Document, lines: tuple[int, int] | None) -> list[bytes
     first, last = lines or (1, len(document.data))
     text = document.data.decode("utf-8", "replace")
     if kind is TextKind.JSON_LINES:
-        chosen = text.split("\n")[first - 1 : last]
-        return [
-            line.strip().encode() for line in chosen if line.strip()[:1] in ("{", "[") and _is_strict(line)
-        ]
+        chosen = enumerate(text.split("\n")[first - 1 : last], first)
+        rows = [(at, line.strip().encode()) for at, line in chosen if line.strip()[:1] in ("{", "[")]
+        rows = [(at, raw) for at, raw in rows if _is_strict(raw)]
+        return _Units([raw for _, raw in rows], "rows", [at for at, _ in rows])
     return _csv_rows(text, first, last)
 
 
-def _is_strict(line: str) -> bool:
+def _is_strict(line: bytes) -> bool:
     try:
-        jsontext.minify(line.encode("utf-8", "replace"))
+        jsontext.minify(line)
     except msgspec.DecodeError:
         return False
     return True
 
 
-def _csv_rows(text: str, first: int, last: int) -> list[bytes]:
+def _csv_rows(text: str, first: int, last: int) -> _Units:
     lines = text.splitlines()
     delimiter = max(",\t;|", key=lines[0].count)
-    header = next(csv.reader(lines[:1], delimiter=delimiter))
-    rows = csv.reader(lines[max(first - 1, 1) : last], delimiter=delimiter)
-    return [
-        jsontext.object_of(
-            {name: jsontext.quote(cell).encode() for name, cell in zip(header, row, strict=False)}
-        )
-        for row in rows
-    ]
+    rows = csv.reader(lines, delimiter=delimiter)
+    header, raws, numbers = tuple(next(rows)), list[bytes](), list[int]()
+    for row in rows:
+        if first <= rows.line_num <= last:
+            raws.append(b"[" + b",".join(jsontext.quote(cell).encode() for cell in row) + b"]")
+            numbers.append(rows.line_num)
+    return _Units(raws, "rows", numbers, header)
 
 
 def held_pointer(raw: bytes, pointer: str) -> str:

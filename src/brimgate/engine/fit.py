@@ -244,13 +244,23 @@ def fit_units(
     return fit(rendered, most, lambda count: each * count, room, policy.estimator, asked)
 
 
+def _rest_of(text: str, start: int, end: int) -> str:
+    """Say how much of a text is missing, and where."""
+    before, after = start, max(len(text) - end, 0)
+    if not before:
+        return f" … [{after:,} more characters"
+    if not after:
+        return f" [{before:,} characters before"
+    return f" … [{before:,} characters before, {after:,} after"
+
+
 def clipped(text: str, around: int, note: str, room: int, policy: Policy) -> Fitted:
     """Cut one unit that does not fit even alone: keep the part around a place, and say how much is missing."""
     size = min(len(text), room * 8)
     while True:
         start = max(0, min(around - size // 3, len(text) - size))
         kept = text[start : start + size]
-        shown = f"{'… ' if start else ''}{kept} … [{len(text) - len(kept):,} more characters{note}]"
+        shown = f"{'… ' if start else ''}{kept}{_rest_of(text, start, start + size)}{note}]"
         tokens = policy.estimator.ceiling(shown)
         if tokens <= room or size <= _LEAST_CHARS:
             return Fitted(1, Rendered("text", shown), tokens)

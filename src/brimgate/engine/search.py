@@ -19,7 +19,7 @@ from brimgate.engine.document import MAX_DEPTH, Document, Node, one_line
 from brimgate.engine.fields import field_tree, is_noisy, project, strip
 from brimgate.engine.fit import Fitted, Selection, clipped, fit, fit_units, indexed
 from brimgate.engine.forms import Rendered
-from brimgate.engine.pointer import pointer_step
+from brimgate.engine.pointer import pointer_step, unescaped
 from brimgate.engine.policy import NO_LIMIT, Policy
 from brimgate.engine.query import COUNT, View
 from brimgate.errors import BadRequest
@@ -33,6 +33,7 @@ _LONG_LINE: Final = 400
 """Of a longer line only pieces around the matches are shown."""
 _AROUND: Final = 80
 _NAMED_PLACES: Final = 3
+_MAX_PLACE: Final = 300
 _ESCAPES: Final = re.compile(r"\\(?:p\{\w+\}|P\{\w+\}|x\{?[0-9A-Fa-f]+\}?|.)", re.DOTALL)
 _DIALECT: Final = "RE2 syntax: no look-around, no back-references; to exclude, put ! in front of the search"
 
@@ -70,8 +71,8 @@ def matcher(query: str) -> Matcher:
         exact = not is_folded and any(map(str.isupper, _ESCAPES.sub("", pattern)))
         return Matcher(_pattern(pattern, is_exact=exact), is_inverse, _spellings_for(pattern))
     words = query.lower().split()
-    if not words:
-        raise BadRequest("search must be words or a /pattern/")
+    if not words or query in ("!", "/", "//"):
+        raise BadRequest("search must be words or a /pattern/, with ! in front for everything else")
     return Matcher(lambda text: _find_words(text, words), is_inverse, whole=_whole_words(words))
 
 
@@ -98,7 +99,7 @@ def _spellings_for(pattern: str) -> frozenset[str]:
     wanted: set[str] = set()
     if " " in pattern or "\\s" in pattern:
         wanted.add("spaced")
-    if any(mark in pattern for mark in ("^", "$", ":", "\\A", "\\z")):
+    if any(mark in pattern for mark in ("^", "$", ":", "\\A", "\\z", "\\n", "\\t")):
         wanted.add("values")
     return frozenset(wanted)
 
@@ -179,7 +180,7 @@ def select_matches(
     last = start + made.count
     return Selection(
         "search", _label(hits, start, last, view.search), made.rendered.text, made.rendered.form, made.tokens, total,
-        {"hits": made.count}, last if last < len(hits.found) else None, remark=_elsewhere(hits, base),
+        {"hits": made.count}, last if last < len(hits.found) else None, remark=_remark(hits, view, base),
         pointer="" if hits.what == "values" else pointer,
     )  # fmt: skip
 
@@ -203,11 +204,11 @@ def _shown(
     if made is not None:
         return made
     hit = hits.found[start]
-    text = hits.units[hit.unit]
     item = f"{base}{_pointer_of(document)}/{hit.unit}"
-    place = item if hits.what == "items" else hit.place or f"{hit.unit + 1}"
-    at = hit.spans[0][0] if hit.spans else 0
-    return clipped(f"{one_line(place)}: {text}", at + len(place), "", room, policy)
+    place = one_line(item if hits.what == "items" else hit.place or f"{hit.unit + 1}")[:_MAX_PLACE]
+    cost = policy.estimator.ceiling(f"{place}: ") + 2
+    made = clipped(hits.units[hit.unit], hit.spans[0][0] if hit.spans else 0, "", room - cost, policy)
+    return Fitted(1, Rendered("text", f"{place}: {made.rendered.text}"), made.tokens + cost)
 
 
 def _label(hits: Hits, start: int, last: int, query: str) -> str:
@@ -246,6 +247,12 @@ def _no_match(query: str) -> str:
     if is_pattern and any(map(str.isupper, _ESCAPES.sub("", bare))):
         return "Capitals in a pattern are matched exactly; end it in /i to ignore case."
     return ""
+
+
+def _remark(hits: Hits, view: View, base: str) -> str:
+    unchosen = f"fields are chosen from items; these are {hits.what}, shown whole"
+    parts = [unchosen if view.fields and hits.what != "items" else "", _elsewhere(hits, base)]
+    return "\n".join(part for part in parts if part)
 
 
 def _elsewhere(hits: Hits, base: str) -> str:
@@ -319,6 +326,8 @@ def _search_lines(document: Document, wanted: Matcher, hits: Hits) -> Hits:
     lines = document.data.decode("utf-8", "surrogateescape").split("\n")
     if lines and not lines[-1]:
         lines.pop()  # a final newline ends a line and begins none
+    if b"\r" in document.data:
+        lines = [line.removesuffix("\r") for line in lines]  # part of the line end, not of the line
     hits.units = lines
     for number, line in enumerate(lines):
         spans = wanted.find(line)
@@ -366,7 +375,9 @@ def _match_value(text: str, name: str, value: str, raw: bytes, wanted: Matcher) 
     if found := wanted.find(text):
         return found
     bare = value[1:-1] if raw[:1] == b'"' else value
-    spellings = (bare, f'"{name}":{value}', f'"{name}": {value}')
+    spellings = [bare, f'"{name}":{value}', f'"{name}": {value}']
+    if "~" in text:
+        spellings.append(unescaped(text))
     return [(len(text) - len(value), len(text))] if any(map(wanted.find, spellings)) else []
 
 
@@ -415,7 +426,7 @@ def _match(unit: str, raw: bytes, wanted: Matcher) -> Spans | None:
         if "spaced" in wanted.spellings:
             found = _somewhere(wanted.find(_spaced(value)))
         if not found and "values" in wanted.spellings:
-            found = _somewhere(wanted.find("\n".join(_values(value))))
+            found = [(0, 0) for one in _values(value) if any(map(wanted.find, one))]
     return None if bool(found) == wanted.is_inverse else found
 
 
@@ -429,8 +440,8 @@ def _spaced(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _values(value: Any, name: str = "") -> Iterator[str]:
-    """Yield every value inside a value, on lines of its own: `name: value`, and the value alone."""
+def _values(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every value inside a value: as `name: value`, and alone."""
     if isinstance(value, dict):
         for key, inner in cast("dict[str, Any]", value).items():
             yield from _values(inner, key)
@@ -439,8 +450,7 @@ def _values(value: Any, name: str = "") -> Iterator[str]:
             yield from _values(inner, name)
     else:
         spelled = json.dumps(value, ensure_ascii=False)
-        yield f"{name}: {spelled}"
-        yield str(value) if isinstance(value, str) else spelled
+        yield f"{name}: {spelled}", value if isinstance(value, str) else spelled
 
 
 # How hits are shown

@@ -225,7 +225,7 @@ class Walker:
 
     def _pieces(self, cutter: Cutter, offset: int) -> tuple[Piece, int]:
         """Return as many chunks as were asked for and fit together, and their number; at least one."""
-        first = cutter.piece(offset, min(self.budget, cutter.budget))
+        first = cutter.piece(offset, max(min(self.budget, cutter.budget), 1))
         made, count = first, 1
         while count < self.chunk_count and made.end < len(cutter.text.data):
             end = cutter.piece(made.end).end

@@ -202,7 +202,7 @@ class Frame:
             self.cost(highlights) + self.cost(envelope) + (self.cost(HELD_REMARK) if view.condensed else 0)
         )
         room = budget - allowance_of(self.policy, section=view.condensed) - spent
-        made = _select(inner, view, start, limit, room, self.policy, self.base + base)
+        made = _select(inner, view, start, limit, room, self.policy, self.base + base, is_paged=bool(pages))
         if made.is_clipped and is_object and view.fields:
             chosen = View("chosen", base, view.fields, form=view.form, limit=view.limit)
             return self.part_reply(self.walker(chosen, budget).part(None), chosen, budget)
@@ -261,12 +261,15 @@ class Frame:
         if self.document.is_reading and not record.get("exact"):
             self._mark_reading(record)
         pointer = "" if record.get("envelope") else str(record["path"])
-        estimator, line = self.policy.estimator, notice.line()
-        where, tokens = "", 0
-        for found, size in [*((highlights, size) for size in _WHERE_CHARS), ("", 0)]:
+        estimator, where, tokens = self.policy.estimator, "", 0
+        for found, size, ways in [
+            *((highlights, size, notice.ways) for size in _WHERE_CHARS),
+            (highlights, 0, ()),
+            ("", 0, ()),
+        ]:
             where = _join(_where(pointer, size), remark[:size])
-            highlights = found
-            tokens = estimator.ceiling(_join(line, highlights, where, envelope, content))
+            highlights, notice.ways = found, ways
+            tokens = estimator.ceiling(_join(notice.line(), highlights, where, envelope, content))
             if tokens <= budget:
                 break
         record |= budget_fields(tokens, budget)
@@ -281,10 +284,20 @@ def allowance_of(policy: Policy, *, section: bool = False) -> int:
 
 
 def _select(
-    document: Document, view: View, start: int, limit: int, room: int, policy: Policy, base: str
+    document: Document,
+    view: View,
+    start: int,
+    limit: int,
+    room: int,
+    policy: Policy,
+    base: str,
+    *,
+    is_paged: bool,
 ) -> Selection:
     if view.search:
-        return select_matches(document, view, start, view.limit, room, policy, base)
+        return select_matches(
+            document, view, start, limit if view.limit or is_paged else 0, room, policy, base
+        )
     if view.lines and not view.fields:
         return select_lines(document, view, start, room, policy)
     return select_fields(document, view, start, limit, room, policy)
