@@ -33,6 +33,7 @@ _CLEARLY_CHEAPER: Final = 0.75
 _WORTH_COMPACTING: Final = 0.15
 NOTICE_ALLOWANCE: Final = 60
 """Tokens for the one-line notice above a re-rendered answer, which has no cursor."""
+_MOST_TOKENS_A_BYTE: Final = 3
 _ITEM_ALLOWANCE: Final = 150
 """Tokens beside the one item of a page: a notice with a cursor, or the metadata of a REST page."""
 _DOMINANT: Final = 0.6
@@ -353,11 +354,13 @@ def is_light_around(document: Document, focus: Focus, budget: int, policy: Polic
     """Return whether what surrounds the focus is little enough to be repeated beside a part of it."""
     data, root, node = document.data, document.root, focus.node
     size = (node.start - root.start) + (root.end - node.end)
-    if size <= budget:
+    if _MOST_TOKENS_A_BYTE * size <= budget // 2:
         return True
     if size > MOST_BYTES_A_TOKEN * budget:
         return False
-    return policy.estimator.table(data[root.start : node.start] + data[node.end : root.end]) <= budget // 2
+    # By the safe count: it is repeated as it is, and the rest of a small budget is a notice.
+    around = data[root.start : node.start] + data[node.end : root.end]
+    return policy.estimator.ceiling(around) <= budget // 2
 
 
 def _page(document: Document, focus: Focus, budget: int, policy: Policy) -> Page | None:
