@@ -67,6 +67,21 @@ def test_it_passes_unchanged_where_it_fits(data: str) -> None:
     assert Held(data.encode(), policy(200_000)).first() is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '["' + '\\"' * 200_000 + "]",
+        "[a" + ".b" * 200_000 + "]",
+        "[" + "f('x'" * 99_999 + "]",
+        "['" + "\\'" * 99_999 + "]",
+    ],
+    ids=["open text", "dots", "calls", "open quote"],
+)
+def test_hostile_text_is_given_up_soon(text: str) -> None:
+    """Each took minutes or hours where every place was tried again."""
+    reading(text.encode())
+
+
 def test_digits_in_a_text_are_no_number() -> None:
     data = json.dumps([{"id": n, "code": f"6b86e{n:03d}"} for n in range(100, 999)]).encode()
     assert not Document.read(data).is_reading

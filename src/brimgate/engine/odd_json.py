@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from brimgate.engine import jsontext
+from brimgate.errors import JsonRefused
 
 MAX_BYTES: Final = 4 << 20
 """A longer text is not read: every token of it would be looked at."""
@@ -23,16 +24,17 @@ _STRING: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*"'
 _SINGLE: Final = r"'[^'\\]*+(?:\\.[^'\\]*+)*'"
 _QUOTED: Final = rf"{_STRING}|{_SINGLE}"
 _INNER: Final = rf"[^()'\"]*+(?:(?:{_QUOTED})[^()'\"]*+)*"
-_CALL: Final = rf"[A-Za-z_][\w.]*\({_INNER}(?:\({_INNER}\){_INNER})*\)"
+_CALL: Final = rf"[A-Za-z_][\w.]*+\({_INNER}(?:\({_INNER}\){_INNER})*\)"
 _TOKEN: Final = re.compile(
     rf"(?P<string>{_STRING})"
     rf"|(?P<single>[bu]?{_SINGLE}|[bu]{_STRING})"
     rf"|(?P<call>{_CALL}|<[^<>\n]{{1,200}}>)"
     r"|(?P<key>-?\d[\w.+-]*+(?=\s*:))"
     r"|(?P<number>-?\d[\w.+-]*+)"
-    r"|(?P<word>-?[A-Za-z_]\w*+)"
+    r"|(?P<word>-?[A-Za-z_][\w.]*+)"
     r"|(?P<comma>,(?=\s*[\]})]))"
-    r"|(?P<round>[()])",
+    r"|(?P<round>[()])"
+    r"|(?P<open>[\"'])",
     re.DOTALL,
 )
 _WORDS: Final = {
@@ -62,7 +64,10 @@ def reading(data: bytes) -> bytes | None:
     text = data.removeprefix(_BOM).decode("utf-8", "replace").strip()
     if text[:1] not in _PAIRS or text[-1:] != _PAIRS[text[:1]] or not _BEGINS.match(text):
         return None
-    read = _TOKEN.sub(_strict, text)
+    try:
+        read = _TOKEN.sub(_strict, text)
+    except JsonRefused:
+        return None
     if jsontext.is_too_deep(read.encode("utf-8", "replace")):
         read = _flattened(read)
     return read.encode("utf-8", "replace")
@@ -101,6 +106,11 @@ def _unescaped(match: re.Match[str]) -> str:
     return _LETTERS.get(code, code)
 
 
+def _of_open(_: str) -> str:
+    """Give up at a quote that is never closed: looking for its end again from every later quote would take hours."""
+    raise JsonRefused("a text that does not end")
+
+
 def _of_number(token: str) -> str:
     return token if _NUMBER.fullmatch(token) else jsontext.quote(token)
 
@@ -117,6 +127,7 @@ _SPELLERS: Final[dict[str, Callable[[str], str]]] = {
     "number": _of_number,
     "word": _of_word,
     "comma": lambda _: "",
+    "open": _of_open,
     "round": lambda bracket: {"(": "[", ")": "]"}[bracket],
 }
 
