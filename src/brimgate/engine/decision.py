@@ -358,9 +358,11 @@ def is_light_around(document: Document, focus: Focus, budget: int, policy: Polic
         return True
     if size > MOST_BYTES_A_TOKEN * budget:
         return False
-    # By the safe count: it is repeated as it is, and the rest of a small budget is a notice.
     around = data[root.start : node.start] + data[node.end : root.end]
-    return policy.estimator.ceiling(around) <= budget // 2
+    if policy.estimator.table(around) > budget // 2:
+        return False
+    # By the safe count: it is repeated as it is, and of a small budget the notice is the rest.
+    return policy.estimator.ceiling(around) <= budget - _ITEM_ALLOWANCE
 
 
 def _page(document: Document, focus: Focus, budget: int, policy: Policy) -> Page | None:
