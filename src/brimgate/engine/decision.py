@@ -359,7 +359,7 @@ def is_light_around(document: Document, focus: Focus, budget: int, policy: Polic
     if size > MOST_BYTES_A_TOKEN * budget:
         return False
     around = data[root.start : node.start] + data[node.end : root.end]
-    if policy.estimator.table(around) > budget // 2:
+    if size > budget and policy.estimator.table(around) > budget // 2:
         return False
     # By the safe count: it is repeated as it is, and of a small budget the notice is the rest.
     return policy.estimator.ceiling(around) <= budget - _ITEM_ALLOWANCE
