@@ -231,3 +231,16 @@ def test_the_place_of_every_hit_can_be_read(value: Any, search: str) -> None:
         for line in reply.content.splitlines():
             if found := re.match(r"(/.*?): ", line):
                 held.ask(path=found[1])
+
+
+def test_a_range_of_lines_says_how_many_were_searched() -> None:
+    assert "no match in 51 lines" in Held(LOG).ask(search="nowhere", lines="50-100").notice
+    inside = Held(json.dumps({"id": 7, "text": LOG[:60_000].decode()}).encode())
+    reply = inside.ask(search="/request 9$/", lines="1-20")
+    assert reply.record["path"] == "/text" and "10:10:00:09 INFO ok request 9" in reply.content
+    assert inside.ask(lines="10-10").content.startswith("10:00:09 INFO ok request 9")
+
+
+def test_pages_of_chosen_fields_have_all_their_items() -> None:
+    reply = Held(TWO_LISTS).ask(fields="name", pages="2-3", limit=5, form="json")
+    assert [row["name"] for row in json.loads(reply.content)] == [f"pod {n}" for n in range(5, 15)]

@@ -204,9 +204,10 @@ def select_fields(
     found: set[str] = set()
     pick = _picker(units, view, policy, found)
     is_list = bool(units.what)
-    made = fit_units(
-        pick, start, min(limit, len(units.raws) - start), room, policy, is_list=is_list, asked=view.limit
-    )
+    left = len(units.raws) - start
+    # A number that somebody asks for must not change how many fit.
+    asked, most = (limit, left) if view.limit else (0, min(limit, left))
+    made = fit_units(pick, start, most, room, policy, is_list=is_list, asked=asked)
     is_clipped = made is None
     if made is None:
         made = clipped(
@@ -335,7 +336,7 @@ def _is_strict(line: bytes) -> bool:
 
 
 def _csv_rows(text: str, first: int, last: int) -> _Units:
-    lines = text.splitlines()
+    lines = text.split("\n")
     delimiter = max(",\t;|", key=lines[0].count)
     rows = csv.reader(lines, delimiter=delimiter)
     header, raws, numbers = tuple(next(rows)), list[bytes](), list[int]()

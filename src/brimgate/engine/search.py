@@ -20,7 +20,7 @@ from brimgate.engine.fields import field_tree, is_noisy, project, strip
 from brimgate.engine.fit import Fitted, Selection, clipped, fit, fit_units, indexed
 from brimgate.engine.forms import Rendered
 from brimgate.engine.pointer import pointer_step, unescaped
-from brimgate.engine.policy import NO_LIMIT, Policy
+from brimgate.engine.policy import Policy
 from brimgate.engine.query import COUNT, View
 from brimgate.errors import BadRequest
 
@@ -157,6 +157,13 @@ class Hits:
     beside: str = ""
     """What was searched in vain besides."""
 
+    skipped: int = 0
+    """The number of units before the range of lines that was searched."""
+
+    @property
+    def unit_count(self) -> int:
+        return len(self.units) - self.skipped
+
     @property
     def occurrences(self) -> int:
         return sum(max(len(hit.spans), 1) for hit in self.found)
@@ -165,18 +172,18 @@ class Hits:
 def select_matches(
     document: Document, view: View, start: int, limit: int, room: int, policy: Policy, base: str = ""
 ) -> Selection:
-    hits, pointer = _hits(document, view), _pointer_of(document)
-    total = {hits.what: len(hits.units), "hits": len(hits.found), "elsewhere": len(hits.elsewhere)}
+    hits, pointer = _hits(document, view), _pointer_of(document, view)
+    total = {hits.what: hits.unit_count, "hits": len(hits.found), "elsewhere": len(hits.elsewhere)}
     if view.form == COUNT or not (hits.found or hits.elsewhere):
         return _counted(hits, view.search, total, base)
     if not hits.found:
         # Nothing in the list or text that the answer is about: what is elsewhere takes its place.
-        none = f"none in the {len(hits.units):,} {hits.what}" if hits.units else ""
+        none = f"none in the {hits.unit_count:,} {hits.what}" if hits.units else ""
         hits = Hits("values", hits.values, hits.elsewhere, searched=hits.searched, beside=none)
+        total["hits"] = len(hits.found)
     if start >= len(hits.found):
         raise BadRequest(f"there are {len(hits.found):,} matches")
-    most = min(limit or NO_LIMIT, len(hits.found) - start)
-    made = _shown(document, view, hits, start, most, room, policy, base)
+    made = _shown(document, view, hits, start, limit, room, policy, base)
     last = start + made.count
     return Selection(
         "search", _label(hits, start, last, view.search), made.rendered.text, made.rendered.form, made.tokens, total,
@@ -185,26 +192,28 @@ def select_matches(
     )  # fmt: skip
 
 
-def _pointer_of(document: Document) -> str:
-    """Return the pointer of the list or text that an answer is about."""
-    if not document.is_json or document.head(document.focus.node) not in (b"[", b'"'):
+def _pointer_of(document: Document, view: View) -> str:
+    """Return the pointer of the list or text whose items or lines are searched."""
+    heads = (b'"',) if view.lines else (b"[", b'"')
+    if not document.is_json or document.head(document.focus.node) not in heads:
         return ""
     return document.focus.pointer
 
 
 def _shown(
-    document: Document, view: View, hits: Hits, start: int, most: int, room: int, policy: Policy, base: str
+    document: Document, view: View, hits: Hits, start: int, limit: int, room: int, policy: Policy, base: str
 ) -> Fitted:
     """Show hits from `start` on: items as the list shows them, lines with the lines around them, values by their path."""
     if hits.what == "items":
-        made = fit_units(_item_picker(document, view, hits, policy), start, most, room, policy)
+        picker, left = _item_picker(document, view, hits, policy), len(hits.found) - start
+        made = fit_units(picker, start, left, room, policy, asked=limit)
     else:
         excerpts = _excerpts_of(hits, base, is_inverse=view.search.startswith("!"))
-        made = _fit_lines(excerpts, start, most, room, policy)
+        made = _fit_lines(excerpts, start, limit, room, policy)
     if made is not None:
         return made
     hit = hits.found[start]
-    item = f"{base}{_pointer_of(document)}/{hit.unit}"
+    item = f"{base}{_pointer_of(document, view)}/{hit.unit}"
     place = one_line(item if hits.what == "items" else hit.place or f"{hit.unit + 1}")[:_MAX_PLACE]
     cost = policy.estimator.ceiling(f"{place}: ") + 2
     made = clipped(hits.units[hit.unit], hit.spans[0][0] if hit.spans else 0, "", room - cost, policy)
@@ -218,14 +227,14 @@ def _label(hits: Hits, start: int, last: int, query: str) -> str:
     what = f"{kind} {hits.what}" if units == count else f"matches in {units:,} {hits.what}"
     times = hits.occurrences
     often = "" if query.startswith("!") or times == count else f" ({times:,} occurrences)"
-    searched = hits.searched if hits.what == "values" else len(hits.units)
+    searched = hits.searched if hits.what == "values" else hits.unit_count
     beside = f"; {hits.beside}" if hits.beside else ""
     return f"{what} {start + 1:,}-{last:,} of {count:,}{often}, of {searched:,} searched{beside}"
 
 
 def _counted(hits: Hits, query: str, total: dict[str, int], base: str) -> Selection:
     """Tell only how many there are. Say everything that was searched, so that "no match" can be believed."""
-    searched = f"{len(hits.units):,} {hits.what}" if hits.units or not hits.searched else ""
+    searched = f"{hits.unit_count:,} {hits.what}" if hits.units or not hits.searched else ""
     if hits.searched:
         searched += f"{' and ' if searched else ''}{hits.searched:,} {'other ' if searched else ''}values"
     where = f" below {one_line(base)}" if base else ""
@@ -234,7 +243,7 @@ def _counted(hits: Hits, query: str, total: dict[str, int], base: str) -> Select
             "search", f"no match in {searched}{where}", _no_match(query), "text", 0, total, {"hits": 0}
         )
     units = len({hit.unit for hit in hits.found})
-    parts = [f"{hits.occurrences:,} matches in {units:,} of {len(hits.units):,} {hits.what}"] if units else []
+    parts = [f"{hits.occurrences:,} matches in {units:,} of {hits.unit_count:,} {hits.what}"] if units else []
     if hits.elsewhere:
         parts.append(f"{len(hits.elsewhere):,} of {hits.searched:,} values elsewhere match")
     return Selection("search", f"count: {'; '.join(parts)}{where}", "", "text", 0, total, {"hits": 0})
@@ -278,8 +287,7 @@ def _hits(document: Document, view: View) -> Hits:
         return known
     wanted = matcher(view.search)
     if view.lines:
-        text = document.as_text if document.is_json else document
-        hits = _within(_search_lines(text, wanted, Hits("lines", ())), *view.lines)
+        hits = _within(_search_lines(_text_of(document), wanted, Hits("lines", ())), *view.lines)
     else:
         hits = _search(document, wanted)
     while len(document.searches) >= _MAX_KEPT:
@@ -288,10 +296,19 @@ def _hits(document: Document, view: View) -> Hits:
     return hits
 
 
+def _text_of(document: Document) -> Document:
+    """Return the text whose lines a range of lines means: the one that most of an answer is, or all of it."""
+    if not document.is_json:
+        return document
+    focus = document.focus.node
+    return document.text_of(focus) if document.head(focus) == b'"' else document.as_text
+
+
 def _within(hits: Hits, first: int, last: int) -> Hits:
     """Keep what is in a range of lines."""
     hits.found = [hit for hit in hits.found if first <= hit.unit + 1 <= last]
     hits.units = hits.units[:last]
+    hits.skipped = min(first - 1, len(hits.units))
     return hits
 
 
@@ -539,13 +556,13 @@ def _excerpts_of(hits: Hits, base: str, *, is_inverse: bool) -> _Excerpts:
     return _Excerpts(hits, base, 0 if is_inverse else CONTEXT_LINES, files)
 
 
-def _fit_lines(excerpts: _Excerpts, start: int, most: int, room: int, policy: Policy) -> Fitted | None:
+def _fit_lines(excerpts: _Excerpts, start: int, limit: int, room: int, policy: Policy) -> Fitted | None:
     found = excerpts.hits.found
 
     def rendered(count: int) -> Rendered:
         return Rendered("text", excerpts.of(found[start : start + count]))
 
-    return fit(rendered, most, lambda count: 200 * count, room, policy.estimator)
+    return fit(rendered, len(found) - start, lambda count: 200 * count, room, policy.estimator, limit)
 
 
 def select_lines(document: Document, view: View, start: int, room: int, policy: Policy) -> Selection:
