@@ -399,7 +399,7 @@ PIECES = st.sampled_from(
 def test_no_reply_is_over_its_budget_or_counts_less_than_it_costs(
     keys: list[str], pieces: list[str], family: str, budget: int
 ) -> None:
-    value: object = "".join(pieces) * 60
+    value: object = "".join(pieces) * 20
     for key in keys:
         value = {key: value, "k": 1}
     held = Held(json.dumps(value, ensure_ascii=False).encode(), policy(budget, family))

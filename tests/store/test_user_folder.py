@@ -95,6 +95,7 @@ def test_a_client_that_starts_the_server_for_each_call_reads_to_the_end(shell: S
     assert shown == record_of(result)["total"]["items"]
 
 
+@pytest.mark.slow
 def test_every_command_reads_the_cursors_of_every_other(shell: Shell, tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
     path.write_text(json.dumps([{"id": number, "name": f"row {number}"} for number in range(2_000)]))
@@ -255,6 +256,7 @@ def tiny_disk(folder: Path, options: str) -> Iterator[None]:
         subprocess.run(["umount", "-l", folder], check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="needs tmpfs")
 def test_at_whatever_step_the_disk_is_full_the_answer_is_held(shell: Shell) -> None:
     """So many files fit: the folders, the key, the answer or one of its views is the first that does not."""
@@ -276,6 +278,7 @@ def test_at_whatever_step_the_disk_is_full_the_answer_is_held(shell: Shell) -> N
     assert outcomes[0] and not outcomes[-1], "it was full at first, and in the end it was not"
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_up_keeps_what_it_has(shell: Shell) -> None:
     """What was put before is still read; what comes later is held in memory."""
     if sys.platform != "linux" or os.geteuid() != 0:
@@ -303,6 +306,7 @@ def suppress_full() -> Iterator[None]:
 # Several processes at once
 
 
+@pytest.mark.slow
 def test_processes_that_start_at_once_agree_on_one_key(shell: Shell) -> None:
     """Each creates the folder and the key, and each cursor is read by another."""
     with ThreadPoolExecutor(6) as pool:
@@ -390,6 +394,7 @@ def hostaway(shell: Shell) -> Iterator[RawClient]:
         yield client
 
 
+@pytest.mark.slow
 @posix
 def test_a_list_that_another_process_fetches_is_named(shell: Shell, hostaway: RawClient) -> None:
     first = hostaway.call("list_reservations")["result"]
@@ -408,6 +413,7 @@ def test_a_list_that_another_process_fetches_is_named(shell: Shell, hostaway: Ra
     assert "items #50-99 of 2,000" in said(more), "it goes on where it was begun"
 
 
+@pytest.mark.slow
 @posix
 def test_a_list_that_is_complete_is_read_from_anywhere(shell: Shell, hostaway: RawClient) -> None:
     cursor = record_of(hostaway.call("list_reservations")["result"])["nextCursor"]
@@ -417,6 +423,7 @@ def test_a_list_that_is_complete_is_read_from_anywhere(shell: Shell, hostaway: R
     assert shell("read", cursor).stdout.startswith("[brimgate] items #50-")
 
 
+@pytest.mark.slow
 @posix
 def test_a_list_dies_with_the_process_that_fetched_it(shell: Shell) -> None:
     with shell.run("--pack", "hostaway", "--sandbox", command=[]) as client:
@@ -428,6 +435,7 @@ def test_a_list_dies_with_the_process_that_fetched_it(shell: Shell) -> None:
     assert lost["isError"] and "has ended: run the tool again" in said(lost)
 
 
+@pytest.mark.slow
 @posix
 def test_behind_another_brimgate_a_list_is_read_where_it_is_fetched(shell: Shell) -> None:
     """Both share the folder: the outer one passes on what only the inner one has."""
@@ -442,6 +450,7 @@ def test_behind_another_brimgate_a_list_is_read_where_it_is_fetched(shell: Shell
 # What has expired
 
 
+@pytest.mark.slow
 def test_what_earlier_processes_left_is_swept_after_the_start(shell: Shell) -> None:
     store = FileStore(shell.held)
     minute = int(time.time() // 60)
