@@ -1,7 +1,8 @@
 """An MCP server on stdio that spends next to nothing: answers are built once and sent as bytes.
 
 Handshake revisions only. The tool's name says what comes back: `bookings-100000` is one text block, a JSON list
-of bookings, in a line of about that many bytes; `log-1000000` is the same with lines of a log.
+of bookings, in a line of about that many bytes; `log-1000000` is the same with lines of a log, and the name of a
+hostile shape gives that shape.
 """
 
 import json
@@ -9,6 +10,7 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING
 
+from bench.generators.hostile import SHAPES
 from brimgate.sandboxes.demo.log import log
 from brimgate.testing.bookings import bookings
 
@@ -46,12 +48,20 @@ def answer(message: dict) -> bytes:
 
 @cache
 def _result(name: str) -> bytes:
-    kind, size = name.split("-")
+    kind, _, size = name.rpartition("-")
+    if kind in SHAPES:
+        return _text_result(SHAPES[kind](int(size)).decode())
     build: Callable[[int], str] = _bookings if kind == "bookings" else _log
     # Quotes and newlines are escaped on the way, so the text is shorter than the line; 100 are the envelope's.
     sample = build(200_000)
     text = build(max(1, int((int(size) - 100) * len(sample) / len(json.dumps(sample)))))
-    return b'"result":' + json.dumps({"content": [{"type": "text", "text": text}]}).encode()
+    return _text_result(text)
+
+
+def _text_result(text: str) -> bytes:
+    return (
+        b'"result":' + json.dumps({"content": [{"type": "text", "text": text}]}, ensure_ascii=False).encode()
+    )
 
 
 def _bookings(size: int) -> str:

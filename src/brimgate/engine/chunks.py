@@ -6,7 +6,6 @@ A fence stays whole.
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final, NamedTuple
@@ -52,7 +51,8 @@ _RANKS: Final[dict[TextKind, tuple[_Rank, ...]]] = {
 _LAST_RANKS: Final[tuple[_Rank, ...]] = ((_SENTENCE, 0.0), (_BLANK, 0.5))
 _AT_NEWLINES: Final = (_PARAGRAPH, _LINE, _ENTRY_END, _HEADING, _BLOCK_START)
 """Patterns that cannot match where there is no newline."""
-_NEWLINE_WINDOW: Final = 1 << 20
+_LINE_BLOCK: Final = 1 << 14
+_FEW_BYTES: Final = 256
 _BEFORE: Final = 4
 _AHEAD: Final = 80
 _FULL_SHARE: Final = 0.6
@@ -152,30 +152,30 @@ class LongText:
         return text_kind(self.data)
 
     @lazy
-    def newlines(self) -> Sequence[int]:
-        import numpy as np  # loaded by the first long text only
-
-        # In windows: comparing all bytes at once would need as much memory as the text.
-        data = np.frombuffer(self.data, np.uint8)
-        found = [
-            np.flatnonzero(data[start : start + _NEWLINE_WINDOW] == 10) + start
-            for start in range(0, len(data), _NEWLINE_WINDOW)
-        ]
-        return np.concatenate(found) if found else np.zeros(0, np.int64)  # type: ignore[return-value]
+    def _newlines(self) -> "array[int]":
+        """Count the newlines up to every block: a place for each would take up to eight times the memory of a text."""
+        blocks = range(0, len(self.data), _LINE_BLOCK)
+        counts = (self.data.count(b"\n", at, at + _LINE_BLOCK) for at in blocks)
+        return array("Q", accumulate(counts, initial=0))
 
     @property
     def line_count(self) -> int:
         """Count lines as an editor does: a final newline ends a line and does not begin one."""
-        return len(self.newlines) + (not self.data.endswith(b"\n") and bool(self.data))
+        return self._newlines[-1] + (not self.data.endswith(b"\n") and bool(self.data))
 
     def line_of(self, offset: int) -> int:
         """Return the number, from 0, of the line that contains the byte at `offset`."""
-        return int(bisect_left(self.newlines, offset))
+        block = min(offset // _LINE_BLOCK, len(self._newlines) - 1)
+        return self._newlines[block] + self.data.count(b"\n", block * _LINE_BLOCK, offset)
 
     def line_start(self, line: int) -> int:
         if line <= 0:
             return 0
-        return int(self.newlines[line - 1]) + 1 if line <= len(self.newlines) else len(self.data)
+        if line > self._newlines[-1]:
+            return len(self.data)
+        block = bisect_left(self._newlines, line) - 1
+        start = block * _LINE_BLOCK
+        return start + _nth_newline(self.data[start : start + _LINE_BLOCK], line - self._newlines[block]) + 1
 
     @lazy
     def _fences(self) -> list[int]:
@@ -250,6 +250,22 @@ class LongText:
 
     def _in_fence(self, offset: int) -> bool:
         return bisect_right(self._fences, offset - 1) % 2 == 1 if self._fences else False
+
+
+def _nth_newline(text: bytes, number: int) -> int:
+    """Return where newline number `number` is, from 1. Halves the text until little is left."""
+    low, high = 0, len(text)
+    while high - low > _FEW_BYTES:
+        middle = (low + high) // 2
+        before = text.count(b"\n", low, middle)
+        if before >= number:
+            high = middle
+        else:
+            low, number = middle, number - before
+    at = low - 1
+    for _ in range(number):
+        at = text.index(b"\n", at + 1)
+    return at
 
 
 def _character_cut(data: bytes, start: int, limit: int) -> int:

@@ -5,12 +5,11 @@ that cannot be opened safely (refused JSON, keys too long for a path, nesting be
 """
 
 import re
-from bisect import bisect_right
 from dataclasses import dataclass
-from operator import sub
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from brimgate.engine import jsontext
+from brimgate.engine.blocks import children_of
 from brimgate.engine.chunks import EXACT_BYTES, LongText, rounded
 from brimgate.engine.jsontext import Children
 from brimgate.engine.lazy import lazy
@@ -217,9 +216,7 @@ class Document:
             children = self.open(node)
             if not children or children.keys is None:
                 break
-            sizes = list(map(sub, children.ends, children.starts))
-            largest = max(sizes)
-            heaviest = sizes.index(largest)
+            heaviest, largest = children.largest()
             child = self.child(children, heaviest)
             if largest < _DOMINANT * (node.end - node.start) or self.head(child) not in (b"[", b"{", b'"'):
                 break
@@ -259,12 +256,10 @@ class Document:
         if self.head(node) not in (b"[", b"{"):
             return None
         try:
-            found = jsontext.children(self.data, node.start, node.end)
+            found = children_of(self.data, node.start, node.end)
         except JsonRefused:
             return None
-        if found.keys and max(map(len, found.keys)) > MAX_KEY_CHARS:
-            return None
-        return found
+        return None if found.longest_key > MAX_KEY_CHARS else found
 
     def child(self, children: Children, index: int) -> Node:
         return Node(children.starts[index], children.ends[index])
@@ -336,7 +331,7 @@ class Document:
             children = self.open(parent)
             if not children:
                 raise BadRequest("no value starts there")
-            index = bisect_right(children.starts, start) - 1
+            index = children.index_at(start)
             if index < 0:
                 raise BadRequest("no value starts there")
             if children.starts[index] == start:

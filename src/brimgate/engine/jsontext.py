@@ -11,17 +11,21 @@ reader's depth) raises JsonRefused; the caller then treats it as text, so that n
 import codecs
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from json.encoder import encode_basestring
 from operator import add, sub
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import msgspec
 
 from brimgate.errors import JsonRefused
+
+if TYPE_CHECKING:
+    from brimgate.engine.blocks import Blocks
 
 _elements: Final = msgspec.json.Decoder(list[msgspec.Raw])
 _members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -39,9 +43,11 @@ _ESCAPE: Final = re.compile(
 class Children:
     """Where the children of one array or object lie in the document; `keys` is None for an array."""
 
-    starts: list[int]
-    ends: list[int]
-    keys: list[str] | None
+    starts: Sequence[int]
+    ends: Sequence[int]
+    keys: Sequence[str] | None
+    blocks: "Blocks | None" = None
+    """Where they come from, if there are too many to be known one by one."""
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -49,7 +55,27 @@ class Children:
     def shifted(self, by: int) -> "Children":
         if not by:
             return self
+        if self.blocks is not None:
+            return self.blocks.shifted(by).children()
         return Children([at + by for at in self.starts], [at + by for at in self.ends], self.keys)
+
+    def index_at(self, place: int) -> int:
+        """Return the number of the last child that starts at `place` or before; -1 if there is none."""
+        return bisect_right(self.starts, place) - 1 if self.blocks is None else self.blocks.index_at(place)
+
+    def largest(self) -> tuple[int, int]:
+        """Return the number and the size of the largest child; (0, -1) if there is none."""
+        if self.blocks is not None:
+            return self.blocks.largest
+        sizes = list(map(sub, self.ends, self.starts))
+        most = max(sizes, default=-1)
+        return (sizes.index(most) if sizes else 0), most
+
+    @property
+    def longest_key(self) -> int:
+        if self.blocks is not None:
+            return self.blocks.longest_key
+        return max(map(len, self.keys), default=0) if self.keys else 0
 
 
 _WINDOW_BYTES: Final = 1 << 20

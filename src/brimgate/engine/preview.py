@@ -101,6 +101,10 @@ def _at_a_word(text: str, room: int) -> str:
     return text[: cut if cut > 0 else room].rstrip()
 
 
+_MAX_MEMBERS: Final = 5_000
+"""Members of an object among which the important ones are looked for."""
+
+
 @dataclass(slots=True)
 class Essentials:
     rendered: Rendered
@@ -290,7 +294,7 @@ def _cut_object(draft: _Draft, children: Children, pointer: str, room: int, dept
     keys = children.keys or []
     essential = draft.policy.fields if depth == 0 else ()
     order = sorted(
-        range(len(children)),
+        range(min(len(children), _MAX_MEMBERS)),
         key=lambda at: _importance(keys[at], children.ends[at] - children.starts[at], at, essential),
     )
     kept: dict[int, bytes] = {}

@@ -5,7 +5,6 @@ The parts cover the document exactly once, so whoever follows the cursors to the
 rebuild.py).
 """
 
-from bisect import bisect_right
 from dataclasses import dataclass, replace
 
 from brimgate.engine import jsontext
@@ -142,7 +141,8 @@ class Walker:
         if not most:
             return 0
         reach = children.starts[index] + self.budget * 60
-        return max(1, bisect_right(children.ends, reach, index, index + most) - index)
+        last = min(children.index_at(reach), index + most - 1)
+        return max(1, last - index + (children.ends[last] <= reach))
 
     def _render(self, children: Children, index: int, count: int) -> Rendered:
         raw = self.joined(children, index, count)

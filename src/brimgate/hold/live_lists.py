@@ -1,6 +1,5 @@
 """Live lists: keep them while their cursors are valid, and hand them over to their reader."""
 
-from bisect import bisect_right
 from collections import Counter, OrderedDict
 from dataclasses import dataclass
 from secrets import token_hex
@@ -100,7 +99,7 @@ def _index_at(document: Document, view: View, position: Position) -> int:
     focus = document.focus.node
     children = document.open(focus)
     begin = 0 if view.scope == "whole" or focus == document.root else focus.start
-    return max(bisect_right(children.starts, begin + position.node) - 1, 0) if children else 0
+    return max(children.index_at(begin + position.node), 0) if children else 0
 
 
 def _index_in(document: Document, path: str) -> int:

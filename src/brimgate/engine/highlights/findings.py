@@ -1,10 +1,9 @@
 """One finding that stands out, how a list of findings is written, and the sample for large answers."""
 
 import re
-from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final
 
 from brimgate.engine.document import Document, PlainText
@@ -18,6 +17,11 @@ _SPACE: Final = re.compile(r"\s+")
 MAX_BYTES: Final = 12 << 20
 """Up to this size the whole answer is inspected: 10 MB take 0.1 to 0.5 s."""
 _SAMPLE_BYTES: Final = 3 << 20
+_OBJECT_ROOM: Final = 60 << 20
+_UNIT_BYTES: Final = 300
+_VALUE_BYTES: Final = 80
+"""What a row and a value take as Python objects."""
+_SAMPLED: Final = 0.3
 _WINDOWS: Final = 30
 _MAX_ALARMS: Final = 2_000
 """If there are more, they are no longer exceptions, and the windows show them."""
@@ -131,45 +135,56 @@ class Sample:
 
 
 def sample(document: Document) -> Sample:
-    if len(document.data) <= MAX_BYTES:
-        return Sample(document)
     children = document.open(document.root) if document.is_json else None
-    if children is not None:
-        return _sample_items(document, children) if children.keys is None else Sample(document)
-    return _sample_lines(document)
+    if children is not None and children.keys is not None:
+        return Sample(document)
+    share = _share(document.data, len(children) if children is not None else document.long_text.line_count)
+    if len(document.data) <= MAX_BYTES and share >= 1:
+        return Sample(document)
+    size = min(_SAMPLE_BYTES, int(len(document.data) * share * _SAMPLED))
+    return _sample_items(document, children, size) if children is not None else _sample_lines(document, size)
 
 
-def _sample_items(document: Document, children: Children) -> Sample:
-    chosen = _choose(document.data, children.starts, children.ends)
-    data = document.data
-    raw = b"[" + b",".join(data[children.starts[at] : children.ends[at]] for at in chosen) + b"]"
-    return Sample(Document(raw), chosen, len(children))
+def _share(data: bytes, units: int) -> float:
+    """Return which part of an answer may become Python objects at a time, by what they take."""
+    return (_OBJECT_ROOM + 2 * len(data)) / (_UNIT_BYTES * units + _VALUE_BYTES * data.count(b",") + 1)
 
 
-def _sample_lines(document: Document) -> Sample:
-    import numpy as np
+def _sample_items(document: Document, children: Children, size: int) -> Sample:
+    chosen: dict[int, bytes] = {}
+    for at in chain.from_iterable(_choose(document.data, size, children.index_at)):
+        chosen[at] = document.data[children.starts[at] : children.ends[at]]
+    kept = _without_giants(chosen)
+    return Sample(Document(b"[" + b",".join(kept.values()) + b"]"), list(kept), len(children))
 
+
+def _sample_lines(document: Document, size: int) -> Sample:
     text = document.long_text
-    # Arrays: lists of numbers would take more memory than the text.
-    newlines: Any = text.newlines
-    starts: Any = np.concatenate((np.zeros(1, newlines.dtype), newlines + 1))
-    ends: Any = np.append(newlines, len(document.data))
-    chosen = _choose(document.data, starts, ends)
-    raw = b"\n".join(document.data[starts[at] : ends[at]] for at in chosen)
-    return Sample(PlainText(raw), chosen, text.line_count)
+    chosen: dict[int, bytes] = {}
+    for lines in _choose(document.data, size, text.line_of):
+        run = document.data[text.line_start(lines.start) : text.line_start(lines.stop)]
+        chosen.update(zip(lines, run.removesuffix(b"\n").split(b"\n"), strict=False))
+    kept = _without_giants(chosen)
+    return Sample(PlainText(b"\n".join(kept.values())), list(kept), text.line_count)
 
 
-def _choose(data: bytes, starts: Sequence[int], ends: Sequence[int]) -> list[int]:
+def _without_giants(chosen: dict[int, bytes]) -> dict[int, bytes]:
+    """Leave out what alone is larger than the whole sample should be."""
+    return {at: raw for at, raw in chosen.items() if len(raw) <= _SAMPLE_BYTES}
+
+
+def _choose(data: bytes, size: int, index_at: Callable[[int], int]) -> list[range]:
     """Choose items or lines by number: the first (it may be a header), windows from everywhere, those with an alarm."""
-    chosen = {0}
-    width, step = _SAMPLE_BYTES // _WINDOWS, len(data) // _WINDOWS
-    for window in range(_WINDOWS):
-        first = bisect_right(starts, window * step) - 1
-        last = bisect_right(starts, window * step + width)
-        chosen.update(range(max(first, 0), last))
-    chosen.update(bisect_right(starts, at) - 1 for at in _alarms(data))
-    most = _SAMPLE_BYTES  # one item alone may be larger than the whole sample should be
-    return [at for at in sorted(chosen) if at >= 0 and ends[at] - starts[at] <= most]
+    width, step = size // _WINDOWS, len(data) // _WINDOWS
+    places = [(at, at + width) for at in range(0, step * _WINDOWS, step)]
+    places += [(at, at) for at in _alarms(data)]
+    chosen: list[range] = []
+    for begin, end in sorted(places):
+        first, last = max(index_at(begin), 0), max(index_at(end), 0)
+        after = chosen[-1].stop if chosen else 0
+        if last >= after:
+            chosen.append(range(max(first, after), last + 1))
+    return chosen
 
 
 def _alarms(data: bytes) -> list[int]:

@@ -1,6 +1,5 @@
 """The first bounded reply (whole in another form, a page, a preview, a chunk), and the replies to queries."""
 
-from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import Any, Final, assert_never
 
@@ -227,7 +226,7 @@ def _section_start(frame: Frame, view: View, position: Position, query: Query) -
         return position
     inner, _ = frame.scope(view)
     children = inner.open(inner.root) if inner.is_json and inner.head(inner.root) == b"[" else None
-    return Position(bisect_left(children.starts, position.node)) if children and position.node else BEGINNING
+    return Position(children.index_at(position.node - 1) + 1) if children and position.node else BEGINNING
 
 
 def _is_about_json(frame: Frame) -> bool:
