@@ -1,6 +1,6 @@
 """The children of a large array or object, known a block at a time.
 
-An offset for every child would take many times the memory of `[0,0,0,…]`. So only blocks of about 64 KB are known by
+An offset for every child would take many times the memory of `[0,0,0,…]`. So only blocks of about 32 KB are known by
 their place, and a block is opened again when one of its children is needed.
 """
 
@@ -9,15 +9,16 @@ from array import array
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, Generic, NamedTuple, TypeVar, overload
+from typing import Any, Final, NamedTuple, TypeVar
 
 from brimgate.engine import jsontext
 from brimgate.engine.jsontext import Children
+from brimgate.engine.lazy import LazySequence
 from brimgate.errors import JsonRefused
 
 _LARGE_BYTES: Final = 1 << 18
 """Smaller arrays and objects have the offsets of all their children."""
-BLOCK_BYTES: Final = 1 << 16
+BLOCK_BYTES: Final = 1 << 15
 _GROWTH: Final = 4
 _KEPT: Final = 4
 """Opened blocks that are kept: readers go on to the next, and come back."""
@@ -114,8 +115,11 @@ class Blocks:
         return self._wrapped(self._starts[number], self._ends[number])
 
     def _open(self, number: int) -> Children:
-        raw = self.raw(number)
-        return jsontext.children(raw, 0, len(raw)).shifted(self._starts[number] - 1 + self._shift)
+        raw, by = self.raw(number), self._starts[number] - 1 + self._shift
+        found = jsontext.children(raw, 0, len(raw))
+        # Arrays, because lists of numbers take five times the memory.
+        starts = array("Q", [at + by for at in found.starts])
+        return Children(starts, array("Q", [at + by for at in found.ends]), found.keys)
 
     def _wrapped(self, start: int, end: int) -> bytes:
         opening, closing = self._brackets
@@ -196,7 +200,7 @@ class Blocks:
         return jsontext.children(raw, 0, len(raw))
 
 
-class _Column(Sequence[_T], Generic[_T]):
+class _Column(LazySequence[_T]):
     """The starts, ends or keys of all children, as if they were a list."""
 
     def __init__(self, blocks: Blocks, of: Callable[[Children], Sequence[_T]]) -> None:
@@ -206,16 +210,7 @@ class _Column(Sequence[_T], Generic[_T]):
     def __len__(self) -> int:
         return self._blocks.count
 
-    @overload
-    def __getitem__(self, at: int) -> _T: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[_T]: ...
-    def __getitem__(self, at: int | slice) -> _T | Sequence[_T]:
-        if isinstance(at, slice):
-            return [self[one] for one in range(*at.indices(len(self)))]
-        at = at if at >= 0 else at + len(self)
-        if not 0 <= at < len(self):
-            raise IndexError(at)
+    def part(self, at: int) -> _T:
         number = self._blocks.of_child(at)
         return self._of(self._blocks.opened(number))[at - self._blocks[number].first]
 

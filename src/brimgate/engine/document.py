@@ -20,6 +20,8 @@ from brimgate.errors import BadRequest, JsonRefused
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from brimgate.engine.table_rows import TableRows
+
 MAX_DEPTH: Final = 40
 _CURVED_BYTES: Final = 16_384
 _SAMPLED_BYTES: Final = 512 << 10
@@ -28,6 +30,8 @@ _SAMPLED_PART: Final = 8
 MAX_KEY_CHARS: Final = 200
 MAX_POINTER_CHARS: Final = 1_000
 
+_MAX_OPENED: Final = 100_000
+"""Children whose places are remembered besides those of the root: they take about 10 MB."""
 _DOMINANT: Final = 0.6
 """Share of its parent's bytes that makes a list or text the focus of the answer."""
 _MAX_ENVELOPES: Final = 6
@@ -102,6 +106,8 @@ class Document:
         self.columns: tuple[str, ...] = ()
         """The names of the columns, if this is a list of rows and another member of its answer has them."""
         self._opened: dict[int, Children | None] = {0: opened} if opened is not None else {}
+        self._opened_count = 0
+        """About how many children they have together."""
         self._texts: dict[int, Document] = {}
         self._inner: dict[int, Document] = {}
         self._chosen: dict[tuple[str, ...], Document] = {}
@@ -160,6 +166,13 @@ class Document:
     @lazy
     def long_text(self) -> LongText:
         return LongText(self.data)
+
+    @lazy
+    def table_rows(self) -> "TableRows | None":
+        """The rows of CSV or JSON lines; None for any other text."""
+        from brimgate.engine.table_rows import table_rows
+
+        return table_rows(self.long_text)
 
     @lazy
     def as_text(self) -> "Document":
@@ -248,13 +261,24 @@ class Document:
 
     def open(self, node: Node) -> Children | None:
         """Return the children of an array or object. None if it is neither or must be treated as text."""
-        if node.start not in self._opened:
-            self._opened[node.start] = self._open(node)
-        return self._opened[node.start]
-
-    def _open(self, node: Node) -> Children | None:
         if self.head(node) not in (b"[", b"{"):
             return None
+        if node.start in self._opened:
+            return self._opened[node.start]
+        found = self._open(node)
+        self._keep(node, found)
+        return found
+
+    def _keep(self, node: Node, found: Children | None) -> None:
+        """Remember what was opened, but not more than is worth its memory."""
+        self._opened_count += 1 if found is None or found.blocks is not None else 1 + len(found)
+        if self._opened_count > _MAX_OPENED:
+            root = self._opened.get(self.root.start)
+            self._opened = {} if root is None else {self.root.start: root}
+            self._opened_count = 0
+        self._opened[node.start] = found
+
+    def _open(self, node: Node) -> Children | None:
         try:
             found = children_of(self.data, node.start, node.end)
         except JsonRefused:

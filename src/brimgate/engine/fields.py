@@ -1,6 +1,5 @@
 """Select fields of an object or of every item of a list: nested paths, siblings kept together, document order."""
 
-import csv
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +14,6 @@ from brimgate.engine.fit import INDEX, Selection, clipped, fit_units, indexed, l
 from brimgate.engine.pointer import escaped
 from brimgate.engine.policy import Policy
 from brimgate.engine.query import View
-from brimgate.engine.textkind import TextKind
 from brimgate.errors import BadRequest, JsonRefused
 
 MIN_NUMBERS: Final = 32
@@ -185,13 +183,13 @@ class _Units:
     raws: Sequence[bytes]
     what: str
     """What they are called, in the plural; empty for one object."""
-    names: Sequence[str | int] | None = None
-    """The keys of a map, or the lines of a text, which take the place of numbers."""
+    names: Callable[[int], str | int] | None = None
+    """Returns the key in a map, or the line in a text, which takes the place of a number."""
     columns: tuple[str, ...] = ()
     """The names of columns, where items are lists."""
 
     def label(self, at: int) -> int | str:
-        return at if self.names is None else self.names[at]
+        return at if self.names is None else self.names(at)
 
 
 def select_fields(
@@ -253,7 +251,7 @@ def _units(document: Document, view: View) -> _Units:
     if not document.is_json:
         return _table_rows(document, view.lines)
     children = document.open(document.root)
-    raws = list_items(document) if children else []
+    raws = list_items(document)
     if document.head(document.root) == b"[":
         return _Units(raws, "items", columns=_columns_of(document, raws))
     keys = (children.keys if children else None) or []
@@ -261,7 +259,7 @@ def _units(document: Document, view: View) -> _Units:
     is_map = bool(view.fields) and wanted.isdisjoint(keys) and any(raw[:1] in (b"{", b"[") for raw in raws)
     if not is_map:
         return _Units([document.raw(document.root)], "")
-    return _Units(raws, "keys", keys)
+    return _Units(raws, "keys", keys.__getitem__)
 
 
 def _picker(units: _Units, view: View, policy: Policy, found: set[str]) -> Callable[[int], bytes]:
@@ -312,39 +310,13 @@ def _columns_of(document: Document, raws: Sequence[bytes]) -> tuple[str, ...]:
 
 def _table_rows(document: Document, lines: tuple[int, int] | None) -> _Units:
     """Return the rows of CSV or JSON lines, by the numbers of their lines."""
-    kind = document.long_text.kind
-    if kind not in (TextKind.CSV, TextKind.JSON_LINES):
+    rows = document.table_rows
+    if rows is None:
         raise BadRequest(
             "fields can be chosen from JSON, CSV and JSON lines only; this is text: use lines or search"
         )
-    first, last = lines or (1, len(document.data))
-    text = document.data.decode("utf-8", "replace")
-    if kind is TextKind.JSON_LINES:
-        chosen = enumerate(text.split("\n")[first - 1 : last], first)
-        rows = [(at, line.strip().encode()) for at, line in chosen if line.strip()[:1] in ("{", "[")]
-        rows = [(at, raw) for at, raw in rows if _is_strict(raw)]
-        return _Units([raw for _, raw in rows], "rows", [at for at, _ in rows])
-    return _csv_rows(text, first, last)
-
-
-def _is_strict(line: bytes) -> bool:
-    try:
-        jsontext.minify(line)
-    except msgspec.DecodeError:
-        return False
-    return True
-
-
-def _csv_rows(text: str, first: int, last: int) -> _Units:
-    lines = text.split("\n")
-    delimiter = max(",\t;|", key=lines[0].count)
-    rows = csv.reader(lines, delimiter=delimiter)
-    header, raws, numbers = tuple(next(rows)), list[bytes](), list[int]()
-    for row in rows:
-        if first <= rows.line_num <= last:
-            raws.append(b"[" + b",".join(jsontext.quote(cell).encode() for cell in row) + b"]")
-            numbers.append(rows.line_num)
-    return _Units(raws, "rows", numbers, header)
+    rows = rows.within(*lines) if lines else rows
+    return _Units(rows, "rows", rows.line, rows.columns)
 
 
 def held_pointer(raw: bytes, pointer: str) -> str:

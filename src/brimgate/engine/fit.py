@@ -10,6 +10,8 @@ import msgspec
 from brimgate.engine import jsontext
 from brimgate.engine.document import Document
 from brimgate.engine.forms import AUTO, Rendered, render
+from brimgate.engine.jsontext import Children
+from brimgate.engine.lazy import LazySequence
 from brimgate.engine.policy import Policy
 from brimgate.engine.tokens.estimator import Estimator
 
@@ -195,11 +197,22 @@ class Selection:
     """The pointer, inside the list, of an item or of what is left out of it."""
 
 
-def list_items(document: Document) -> list[bytes]:
+class _ListItems(LazySequence[bytes]):
+    """The raw text of the children of a list or object, each taken when it is needed."""
+
+    def __init__(self, data: bytes, children: Children) -> None:
+        self._data, self._children = data, children
+
+    def __len__(self) -> int:
+        return len(self._children)
+
+    def part(self, at: int) -> bytes:
+        return self._data[self._children.starts[at] : self._children.ends[at]]
+
+
+def list_items(document: Document) -> Sequence[bytes]:
     children = document.open(document.root)
-    if not children:
-        return []
-    return [document.data[start:end] for start, end in zip(children.starts, children.ends, strict=True)]
+    return _ListItems(document.data, children) if children else []
 
 
 def indexed(raw: bytes, at: int | str) -> bytes:

@@ -1,6 +1,6 @@
-"""Attributes that are computed on first access."""
+"""Attributes and sequences that are computed on access."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar, overload
 
 _T = TypeVar("_T")
@@ -30,3 +30,23 @@ class lazy(Generic[_T]):  # noqa: N801  # used as a decorator, like `property`
         value = self._work_out(instance)
         instance.__dict__[self._name] = value
         return value
+
+
+class LazySequence(Sequence[_T]):
+    """A sequence whose parts are made each time they are asked for."""
+
+    def part(self, at: int) -> _T:
+        """Return one part; `at` is between 0 and the length."""
+        raise NotImplementedError
+
+    @overload
+    def __getitem__(self, at: int) -> _T: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[_T]: ...
+    def __getitem__(self, at: int | slice) -> _T | Sequence[_T]:
+        if isinstance(at, slice):
+            return [self.part(one) for one in range(*at.indices(len(self)))]
+        at = at if at >= 0 else at + len(self)
+        if not 0 <= at < len(self):
+            raise IndexError(at)
+        return self.part(at)

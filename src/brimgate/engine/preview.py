@@ -187,7 +187,7 @@ def preview(document: Document, node: Node, base: str, policy: Policy, budget: i
             return best
         else:
             room = int(room * min(budget / made.tokens, 0.95) * 0.95)
-    text = raw[: budget // 2].decode("utf-8", "ignore")
+    text = raw[: max(budget // 2, 0)].decode("utf-8", "ignore")
     return best or Essentials(Rendered("text", text), policy.estimator.ceiling(text), [], [])
 
 

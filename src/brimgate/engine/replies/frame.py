@@ -11,6 +11,8 @@ from brimgate.engine.fields import HELD_REMARK, chosen_part, select_fields
 from brimgate.engine.fit import Selection
 from brimgate.engine.highlights import Highlights, find_highlights
 from brimgate.engine.lazy import lazy
+from brimgate.engine.line_range import select_lines
+from brimgate.engine.matches import select_matches
 from brimgate.engine.policy import USUAL_PAGE, Policy
 from brimgate.engine.query import FOCUS, WHOLE, View
 from brimgate.engine.replies.reply import (
@@ -23,7 +25,6 @@ from brimgate.engine.replies.reply import (
     budget_fields,
     plain_path,
 )
-from brimgate.engine.search import select_lines, select_matches
 from brimgate.engine.walk import Part, Walker
 
 BEGINNING: Final = Position(0)

@@ -58,6 +58,10 @@ def _begin(frame: Frame, plan: decision.Reduction, answer_format: AnswerFormat |
             assert_never(plan)
 
 
+_LEAST_PREVIEW: Final = 60
+"""Tokens: with less beside it, what stands out is left out of a small budget."""
+
+
 def _first_page(frame: Frame, plan: decision.Page) -> Reply:
     focus, budget = plan.focus, plan.budget
     children = frame.document.open(focus.node)
@@ -110,7 +114,10 @@ def _fit_page(frame: Frame, focus: Focus, children: Children, items: list[bytes]
 def _preview(frame: Frame, focus: Focus, budget: int, highlights: str) -> Reply:
     """Return the essentials of the whole, including what surrounds the focus."""
     named = f"sections: fields={','.join(dict(frame.policy.sections))}" if frame.policy.sections else ""
-    room = budget - allowance_of(frame.policy, section=True) - frame.cost(named) - frame.cost(highlights)
+    room = budget - allowance_of(frame.policy, section=True) - frame.cost(named)
+    if room - frame.cost(highlights) < _LEAST_PREVIEW:
+        highlights = ""
+    room -= frame.cost(highlights)
     made = mapped_preview(frame.document, focus, frame.base, frame.policy, room) or preview(
         frame.document, frame.document.root, frame.base, frame.policy, room
     )
