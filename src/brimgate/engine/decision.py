@@ -328,13 +328,12 @@ def _names_in(document: Document, node: Node, wanted: set[str]) -> int:
 def _unwrapped(document: Document) -> Focus:
     node, pointer = document.root, ""
     while children := document.open(node):
-        keys = children.keys or []
-        index = next((at for at, key in enumerate(keys) if key in _WRAPPERS or len(keys) == 1), None)
-        if index is None:
+        index, size = children.largest()
+        if children.keys is None or size < _DOMINANT * (node.end - node.start):
             break
         child = document.child(children, index)
-        is_heavy = child.end - child.start >= _DOMINANT * (node.end - node.start)
-        if document.head(child) != b"{" or not is_heavy or not document.open(child):
+        is_wrapped = len(children) == 1 or children.keys[index] in _WRAPPERS
+        if not is_wrapped or document.head(child) != b"{" or not document.open(child):
             break
         node, pointer = child, pointer + pointer_step(children, index)
     return Focus(node, pointer)

@@ -11,6 +11,7 @@ import msgspec
 from brimgate.engine import jsontext
 from brimgate.engine.document import Document, one_line
 from brimgate.engine.fit import INDEX, Selection, clipped, fit_units, indexed, list_items
+from brimgate.engine.jsontext import Children
 from brimgate.engine.pointer import escaped
 from brimgate.engine.policy import Policy
 from brimgate.engine.query import View
@@ -25,6 +26,8 @@ _LOOKS_LIKE_VECTOR: Final = re.compile(
 )
 _EMPTY: Final = re.compile(rb':\s*(?:null|""|\[\s*\]|\{\s*\})')
 _NAME: Final = re.compile(rb'"([^"\\]*)"\s*:')
+_NAMED: Final = 60
+_NAME_CHARS: Final = 60
 _HELD_MARK: Final = "… "
 _HELD: Final = re.compile(rb'"\xe2\x80\xa6 [\d,]+ (?:numbers|bytes)"\Z')
 HELD_REMARK: Final = '"… N numbers" or "… N bytes" stands for a value left out here; its path reads it'
@@ -256,10 +259,15 @@ def _units(document: Document, view: View) -> _Units:
         return _Units(raws, "items", columns=_columns_of(document, raws))
     keys = (children.keys if children else None) or []
     wanted = {name.partition(".")[0] for name in view.fields}
-    is_map = bool(view.fields) and wanted.isdisjoint(keys) and any(raw[:1] in (b"{", b"[") for raw in raws)
+    is_map = bool(view.fields) and wanted.isdisjoint(keys) and _has_containers(document, children)
     if not is_map:
         return _Units([document.raw(document.root)], "")
     return _Units(raws, "keys", keys.__getitem__)
+
+
+def _has_containers(document: Document, children: Children | None) -> bool:
+    starts = children.starts if children else ()
+    return any(document.data[at] in b"{[" for at in starts)
 
 
 def _picker(units: _Units, view: View, policy: Policy, found: set[str]) -> Callable[[int], bytes]:
@@ -351,14 +359,23 @@ def occurs(name: str, found: set[str], data: bytes) -> bool:
     return last in data
 
 
+def _names_of(raw: bytes) -> list[str]:
+    try:
+        return list(jsontext.uncopied_members(raw)) if raw[:1] == b"{" else []
+    except JsonRefused:
+        return []
+
+
+def _some(names: Sequence[str]) -> str:
+    """Name as many as help."""
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return ", ".join(name[:_NAME_CHARS] for name in names[:_NAMED]) + more
+
+
 def _missing_remark(missing: list[str], units: _Units) -> str:
     """Say which fields there are instead."""
     first = units.raws[0]
-    there = ", ".join(units.columns)
-    try:
-        there = there or (", ".join(jsontext.members(first)) if first[:1] == b"{" else "")
-    except JsonRefused:
-        there = ""
+    there = _some(units.columns or _names_of(first))
     if not there and first[:1] == b"[":
         there = f"columns 0 to {len(jsontext.elements(first)) - 1}, by number"
     remark = f"no such field: {', '.join(missing)}" + (f"; there are: {there}" if there else "")
