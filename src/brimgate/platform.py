@@ -229,3 +229,20 @@ class FolderWatch:
 
     def close(self) -> None:
         os.close(self.descriptor)
+
+
+_MMAP_THRESHOLD: Final = -3
+_LARGE_BLOCK: Final = 1 << 20
+
+
+def give_back_large_blocks() -> None:
+    """Have memory in blocks of 1 MB and more given back to the system when it is freed.
+
+    The C library of Linux stops doing so after the first large block: later ones come from a heap that hardly shrinks,
+    and one large answer would be paid for as long as the process lives.
+    """
+    if sys.platform == "linux":
+        import ctypes
+
+        with suppress(OSError, AttributeError):  # another C library, which has no such switch
+            ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE_BLOCK)

@@ -6,6 +6,8 @@ from threading import Condition, Lock, Thread
 from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
+from brimgate.platform import give_back_large_blocks
+
 if TYPE_CHECKING:
     from brimgate.hold.protection import Protection
     from brimgate.hold.stores.contract import Bounds
@@ -42,6 +44,7 @@ class ProcessProtection:
         if self._made is None:
             with self._lock:  # two threads that need it at the same time must get the same one
                 if self._made is None:
+                    give_back_large_blocks()
                     self._made = self._make()
         return self._made
 
