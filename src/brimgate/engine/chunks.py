@@ -178,11 +178,12 @@ class LongText:
         return start + _nth_newline(self.data[start : start + _LINE_BLOCK], line - self._newlines[block]) + 1
 
     @lazy
-    def _fences(self) -> list[int]:
-        if self.kind is not TextKind.MARKDOWN:
-            return []
-        first = [0] if self.data.startswith((b"```", b"~~~")) else []
-        return first + [found.start() + 1 for found in _FENCE.finditer(self.data)]
+    def _fences(self) -> "array[int]":
+        places = array("Q")
+        if self.kind is TextKind.MARKDOWN:
+            places.extend([0] if self.data.startswith((b"```", b"~~~")) else [])
+            places.extend(found.start() + 1 for found in _FENCE.finditer(self.data))
+        return places
 
     def cut(self, start: int, limit: int) -> int:
         """Return the best end, at most `limit`, for a chunk that begins at `start`. It is always beyond `start`."""

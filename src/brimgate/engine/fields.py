@@ -261,8 +261,20 @@ def _units(document: Document, view: View) -> _Units:
     wanted = {name.partition(".")[0] for name in view.fields}
     is_map = bool(view.fields) and wanted.isdisjoint(keys) and _has_containers(document, children)
     if not is_map:
-        return _Units([document.raw(document.root)], "")
+        there = (*keys[: _NAMED - 1], "…") if len(keys) > _NAMED else ()
+        return _Units([_wanted_part(document, children, view.fields)], "", columns=there)
     return _Units(raws, "keys", keys.__getitem__)
+
+
+def _wanted_part(document: Document, children: Children | None, fields: tuple[str, ...]) -> bytes:
+    """Return an object with at least its wanted members: all of a large one would take many times its memory."""
+    if children is None or children.keys is None or children.blocks is None or not fields:
+        return document.raw(document.root)
+    names = [name for field in fields for name in dict.fromkeys((field, field.partition(".")[0]))]
+    places = sorted({children.keys.index(name) for name in names if name in children.keys})
+    return jsontext.object_of(
+        {children.keys[at]: document.raw(document.child(children, at)) for at in places}
+    )
 
 
 def _has_containers(document: Document, children: Children | None) -> bool:

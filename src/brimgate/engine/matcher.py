@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any, Final
 
 from brimgate.errors import BadRequest
@@ -19,6 +19,8 @@ _DIALECT: Final = "RE2 syntax: no look-around, no back-references; to exclude, p
 _ENDS: Final = ("\\A", "\\z", "(?")
 """What may mean another place in joined texts than in each alone."""
 
+MAX_SPANS: Final = 100_000
+"""The most matches in one text that are counted: a giant line of digits has millions."""
 Spans = list[tuple[int, int]]
 """Where the matches in a text begin and end."""
 
@@ -127,7 +129,7 @@ def _find_words(text: str, words: list[str]) -> Spans:
 def _places(text: str, word: str) -> list[int]:
     found: list[int] = []
     at = text.find(word)
-    while at >= 0:
+    while at >= 0 and len(found) < MAX_SPANS:
         found.append(at)
         at = text.find(word, at + len(word))
     return found
@@ -139,7 +141,10 @@ def _count_words(batch: Batch, words: list[str]) -> Counter[int] | None:
         return None  # a capital that two small letters stand for moves what follows
     if not all(map(lowered.__contains__, words)):
         return Counter()
-    found = [batch.counted(_places(lowered, word)) for word in words]
+    places = [_places(lowered, word) for word in words]
+    if any(len(one) >= MAX_SPANS for one in places):
+        return None
+    found = list(map(batch.counted, places))
     have_all = set(found[0]).intersection(*found)
     return Counter({at: sum(one[at] for one in found) for at in have_all})
 
@@ -163,7 +168,7 @@ def _of_pattern(pattern: str, *, is_inverse: bool, is_folded: bool) -> Matcher:
 
     def count(batch: Batch) -> Counter[int] | None:
         spans = find(batch.text) if is_joinable else None
-        if spans is None or (spans and _is_across(batch, spans)):
+        if spans is None or len(spans) >= MAX_SPANS or _is_across(batch, spans):
             return None
         return batch.counted([start for start, _ in spans]) if spans else Counter()
 
@@ -208,6 +213,6 @@ def _pattern(pattern: str, *, is_exact: bool) -> Callable[[str], Spans]:
             text = text.encode("utf-8", "replace").decode()  # RE2 takes no lone surrogates
         if compiled.search(text) is None:
             return []
-        return [found.span() for found in compiled.finditer(text)]
+        return [found.span() for found in islice(compiled.finditer(text), MAX_SPANS)]
 
     return find

@@ -82,7 +82,8 @@ def _label(hits: Hits, start: int, last: int, query: str) -> str:
     # Of a long line several pieces are hits.
     what = f"{kind} {hits.what}" if units == count else f"matches in {units:,} {hits.what}"
     times = hits.occurrences
-    often = "" if query.startswith("!") or times == count else f" ({times:,} occurrences)"
+    least = "at least " if hits.is_capped else ""
+    often = "" if query.startswith("!") or times == count else f" ({least}{times:,} occurrences)"
     searched = hits.searched if hits.what == "values" else hits.unit_count
     beside = f"; {hits.beside}" if hits.beside else ""
     return f"{what} {start + 1:,}-{last:,} of {count:,}{often}, of {searched:,} searched{beside}"
@@ -99,7 +100,12 @@ def _counted(hits: Hits, query: str, total: dict[str, int], base: str) -> Select
             "search", f"no match in {searched}{where}", _no_match(query), "text", 0, total, {"hits": 0}
         )
     units = hits.found.unit_count
-    parts = [f"{hits.occurrences:,} matches in {units:,} of {hits.unit_count:,} {hits.what}"] if units else []
+    least = "at least " if hits.is_capped else ""
+    parts = (
+        [f"{least}{hits.occurrences:,} matches in {units:,} of {hits.unit_count:,} {hits.what}"]
+        if units
+        else []
+    )
     if hits.elsewhere:
         parts.append(f"{len(hits.elsewhere):,} of {hits.searched:,} values elsewhere match")
     return Selection("search", f"count: {'; '.join(parts)}{where}", "", "text", 0, total, {"hits": 0})

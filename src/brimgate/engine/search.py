@@ -21,7 +21,7 @@ from brimgate.engine import jsontext
 from brimgate.engine.document import MAX_DEPTH, Document, Node
 from brimgate.engine.jsontext import Children
 from brimgate.engine.lazy import LazySequence
-from brimgate.engine.matcher import Batch, Matcher, Spans, matcher
+from brimgate.engine.matcher import MAX_SPANS, Batch, Matcher, Spans, matcher
 from brimgate.engine.pointer import escaped, pointer_step, unescaped
 from brimgate.engine.query import View
 
@@ -188,6 +188,8 @@ class Hits:
     lines: range | None = None
     """The range of lines that was searched, if not all were."""
     occurrences: int = 0
+    is_capped: bool = False
+    """Whether there are more occurrences than were counted."""
     occurrences_elsewhere: int = 0
     tops: Counter[str] = field(default_factory=lambda: Counter[str]())
     """How many of the hits elsewhere are in each member of the answer."""
@@ -250,6 +252,7 @@ class _Sorter:
         self._wanted = wanted
         self._whole, self._other = Found(units, wanted), Found(units, wanted)
         self.occurrences = 0
+        self.is_capped = False
 
     def add(self, first: int, batch: Batch, counts: Counter[int], *, in_pieces: bool = False) -> None:
         """Add the hits of a batch whose first unit has the number `first`."""
@@ -263,13 +266,14 @@ class _Sorter:
             target = self._whole if whole is None or at in whole else self._other
             target.add(first + at, self._piece_count(batch[at]) if in_pieces else 1)
             self.occurrences += max(counts[at], 1)
+            self.is_capped |= counts[at] >= MAX_SPANS
 
     def _piece_count(self, text: str) -> int:
         return len(pieces_of(self._wanted.find(text), text)) if len(text) > LONG_LINE else 1
 
-    def found(self) -> Found:
+    def finish(self, hits: Hits) -> None:
         self._whole.extend(self._other)
-        return self._whole
+        hits.found, hits.occurrences, hits.is_capped = self._whole, self.occurrences, self.is_capped
 
 
 # Items
@@ -285,7 +289,7 @@ def _search_items(document: Document, children: Children, wanted: Matcher) -> Hi
             _count_spellings(raws or jsontext.elements(raw), counts, wanted)
         sorter.add(first, batch, counts)
         first += len(batch)
-    hits.found, hits.occurrences = sorter.found(), sorter.occurrences
+    sorter.finish(hits)
     return hits
 
 
@@ -372,7 +376,7 @@ def _search_lines(document: Document, wanted: Matcher, lines: tuple[int, int] | 
     hits.lines = range(min(first, last), last) if lines else None
     for number, batch in _line_batches(units, first, last):
         sorter.add(number, batch, wanted.count(batch), in_pieces=True)
-    hits.found, hits.occurrences = sorter.found(), sorter.occurrences
+    sorter.finish(hits)
     return hits
 
 

@@ -17,10 +17,11 @@ _SPACE: Final = re.compile(r"\s+")
 MAX_BYTES: Final = 12 << 20
 """Up to this size the whole answer is inspected: 10 MB take 0.1 to 0.5 s."""
 _SAMPLE_BYTES: Final = 3 << 20
-_OBJECT_ROOM: Final = 60 << 20
-_UNIT_BYTES: Final = 300
-_VALUE_BYTES: Final = 80
-"""What a row and a value take as Python objects."""
+_OBJECT_ROOM: Final = 38 << 20
+_UNIT_BYTES: Final = 400
+_MARK_BYTES: Final = {b",": 120, b"{": 250, b"[": 150}
+_WORD_BYTES: Final = 80
+"""What rows, values and words take as Python objects."""
 _SAMPLED: Final = 0.3
 _WINDOWS: Final = 30
 _MAX_ALARMS: Final = 2_000
@@ -138,16 +139,20 @@ def sample(document: Document) -> Sample:
     children = document.open(document.root) if document.is_json else None
     if children is not None and children.keys is not None:
         return Sample(document)
-    share = _share(document.data, len(children) if children is not None else document.long_text.line_count)
+    share = _share(document, len(children) if children is not None else document.long_text.line_count)
     if len(document.data) <= MAX_BYTES and share >= 1:
         return Sample(document)
     size = min(_SAMPLE_BYTES, int(len(document.data) * share * _SAMPLED))
     return _sample_items(document, children, size) if children is not None else _sample_lines(document, size)
 
 
-def _share(data: bytes, units: int) -> float:
+def _share(document: Document, units: int) -> float:
     """Return which part of an answer may become Python objects at a time, by what they take."""
-    return (_OBJECT_ROOM + 2 * len(data)) / (_UNIT_BYTES * units + _VALUE_BYTES * data.count(b",") + 1)
+    data = document.data
+    taken = _UNIT_BYTES * units + sum(size * data.count(mark) for mark, size in _MARK_BYTES.items())
+    if not document.is_json:
+        taken += _WORD_BYTES * data.count(b" ")
+    return (_OBJECT_ROOM + 3 * len(data)) / (taken + 1)
 
 
 def _sample_items(document: Document, children: Children, size: int) -> Sample:
