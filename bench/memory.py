@@ -12,7 +12,7 @@ from bench.driver import Driver
 from bench.generators.hostile import SHAPES
 from bench.report import Row
 
-SIZES = (2 << 20, 8 << 20, 64 << 20)
+SIZES = (2 << 20, 8 << 20, 48 << 20)
 ROOM = 130 << 20
 MOST_PEAK = 6
 MOST_HELD = 2

@@ -35,7 +35,7 @@ SIZES = {"1 KB": (1_000, 150), "100 KB": (100_000, 24), "1 MB": (1_000_000, 6)}
 ROUNDS = 8
 STARTS = 7
 RELOADS = 15
-HUGE = 64 << 20
+HUGE = 60 << 20
 MARK = b"brimgate/result"
 Rounds = dict[tuple[str, str], list[float]]
 """CPU ms per call in each round, by path and size."""

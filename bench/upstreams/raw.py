@@ -27,7 +27,7 @@ _TOOLS = {
     "tools": [
         {"name": f"{kind}-{size}", "description": "As it says.", "inputSchema": {"type": "object"}}
         for kind in _KINDS
-        for size in (1_000, 100_000, 1_000_000, 64 << 20)
+        for size in (1_000, 100_000, 1_000_000, 60 << 20)
     ]
 }
 

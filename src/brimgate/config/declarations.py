@@ -172,7 +172,7 @@ class Config:
     read_tool: str = option(
         "brimgate_read", "name of the added tool that reads on from a cursor", reloadable=False
     )
-    max_result_bytes: int = option(256 << 20, "largest message in bytes", minimum=1 << 16, reloadable=False)
+    max_result_bytes: int = option(64 << 20, "largest message in bytes", minimum=1 << 16, reloadable=False)
     store: Literal["folder", "memory"] = option(
         "folder",
         "where `run`, `call`, `read` and `reduce` hold answers: `folder` is one of your own, from which each of them "

@@ -34,6 +34,7 @@ LONG_LINE: Final = 400
 AROUND: Final = 80
 _BATCH_BYTES: Final = 1 << 17
 _BATCH_VALUES: Final = 2_000
+_MAX_SHOWN: Final = 1_000
 _MAX_TOPS: Final = 1_000
 
 
@@ -76,8 +77,18 @@ class Lines(Units):
     def __init__(self, document: Document) -> None:
         self.long_text = document.long_text
         super().__init__(self.long_text.line_count)
+        self._shown: dict[int, str] = {}
+        """The lines around the hits that are shown: they are read again for each number of hits that is tried."""
 
     def part(self, at: int) -> str:
+        known = self._shown.get(at)
+        if known is None:
+            if len(self._shown) >= _MAX_SHOWN:
+                self._shown.clear()
+            known = self._shown[at] = self._line(at)
+        return known
+
+    def _line(self, at: int) -> str:
         line = self.long_text.between(self.long_text.line_start(at), self.long_text.line_start(at + 1))
         return line.removesuffix("\n").removesuffix("\r")  # the carriage return is part of the line end
 

@@ -318,7 +318,7 @@ class OpenedDocuments:
             if before is not None:
                 expires_minute = max(expires_minute, before.expires_minute)
             self._documents[principal, snapshot] = _Opened(document, expires_minute)
-            self._bytes += len(document.data)
+            self._bytes += _weight(document)
             while self._bytes > self._most_bytes and len(self._documents) > 1:
                 self._drop(next(iter(self._documents)))
         return document
@@ -344,8 +344,13 @@ class OpenedDocuments:
     def _drop(self, key: tuple[str, bytes]) -> "_Opened | None":
         found = self._documents.pop(key, None)
         if found is not None:
-            self._bytes -= len(found.document.data)
+            self._bytes -= _weight(found.document)
         return found
+
+
+def _weight(document: Document) -> int:
+    """Return about what an opened document takes: its bytes, a copy of its list or text, and where their parts are."""
+    return 3 * len(document.data)
 
 
 class _Opened(NamedTuple):
