@@ -243,3 +243,10 @@ def test_fields_of_anything_give_values_or_a_reason(value: object, fields: list[
         rows = got if isinstance(got, list) else [got]
         chosen = [row.keys() - {"#"} if isinstance(row, dict) else row for row in rows]
         assert any(chosen) or "no such field" in reply.text
+
+
+def test_rows_with_times_are_rows_and_no_listing_of_files() -> None:
+    rows = [f"{n},user{n}@example.com,2026-03-1{n % 9}T10:00:00Z,{n * 1.5}" for n in range(3_000)]
+    held = Held("\n".join(["id,email,created,amount", *rows]).encode())
+    reply = held.ask(fields="id,amount", limit=2, form="json")
+    assert json.loads(reply.content)[1] == {"#": 3, "id": "1", "amount": "1.5"}

@@ -81,10 +81,10 @@ def _by_lines(lines: list[bytes]) -> TextKind:
         return TextKind.TRACE
     if _share(ENTRY, lines) > 0.3 or _is_leveled(lines):
         return TextKind.LOG
+    if _is_csv(lines):  # before listings, which a time in every row looks like
+        return TextKind.CSV
     if _share(_LISTING, lines) > 0.5:
         return TextKind.LISTING
-    if _is_csv(lines):
-        return TextKind.CSV
     if _share(_MARKDOWN, lines) > 0.12:
         return TextKind.MARKDOWN
     return TextKind.CODE if _share(_CODE, lines) > 0.3 else TextKind.PROSE
