@@ -98,8 +98,8 @@ def items(talking: Conversation, tool: str = "tool", value: Any = ROWS) -> int:
     return record_of(talking.call(answer(value), tool))["shown"]["items"]
 
 
-def listed(talking: Conversation) -> dict[str, dict[str, Any]]:
-    tools = talking.exchange("tools/list", {}, {"result": {"tools": [TOOL]}})["result"]["tools"]
+def listed(talking: Conversation, **members: str) -> dict[str, dict[str, Any]]:
+    tools = talking.exchange("tools/list", {}, {"result": {"tools": [TOOL | members]}})["result"]["tools"]
     return {tool["name"]: tool for tool in tools}
 
 
@@ -439,7 +439,30 @@ def _(folder: Path) -> None:
 @case("Override.max_description_chars")
 def _(folder: Path) -> None:
     talking = protection(folder, "tools: {tool: {max_description_chars: 13}}")
-    assert listed(talking)["tool"]["description"] == "Lists guests.…"
+    told = 'Lists guests.… (all: brimgate_read(cursor="tool:tool"))'
+    assert listed(talking)["tool"]["description"] == told
+
+
+@case("ContextProtection.catalog_tokens")
+def _(folder: Path) -> None:
+    for limit, events in ((300, ["large_catalog"]), (0, [])):
+        talking = protection(folder, f"catalog_tokens: {limit}")
+        listed(talking, description="word " * 1_000)
+        assert [note.event for note in talking.notes] == events
+
+
+@case("ContextProtection.trim_tools")
+def _(folder: Path) -> None:
+    assert "title" not in listed(protection(folder, "trim_tools: true"), title="Tool")["tool"]
+    assert "title" in listed(protection(folder, "trim_tools: false"), title="Tool")["tool"]
+
+
+@case("Upstream.chained")
+def _(folder: Path) -> None:
+    ours = {"content": [{"type": "text", "text": "[brimgate] x"}], "_meta": {"brimgate/result": {}}}
+    for chained in (True, False):
+        text = f"upstreams: {{a: {{command: x, chained: {str(chained).lower()}}}}}"
+        assert (talk(folder, text, upstream="a").call(ours) == ours) is chained
 
 
 # The servers behind

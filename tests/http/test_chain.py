@@ -26,7 +26,7 @@ def inner() -> Iterator[Serving]:
 
 @pytest.fixture(scope="module")
 def outer(inner: Serving) -> Iterator[Serving]:
-    with serve("--upstream", f"http://127.0.0.1:{inner.port}/mcp", command=()) as serving:
+    with serve("--upstream", f"http://127.0.0.1:{inner.port}/mcp", "--chained", command=()) as serving:
         yield serving
 
 
@@ -68,7 +68,7 @@ def test_what_only_the_outer_one_finds_large_is_held_there(inner: Serving) -> No
 
 def test_a_stdio_client_in_front_of_a_served_brimgate(inner: Serving) -> None:
     address = f"http://127.0.0.1:{inner.port}/mcp"
-    with RawClient([*BRIMGATE, "run", "--upstream", address]) as client:
+    with RawClient([*BRIMGATE, "run", "--upstream", address, "--chained"]) as client:
         client.request("initialize", HELLO)
         client.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
         client.request("tools/list")
@@ -83,3 +83,14 @@ def test_a_stdio_client_in_front_of_a_served_brimgate(inner: Serving) -> None:
 def test_the_older_way_is_known_by_its_address(inner: Serving, path: str) -> None:
     with RawClient([*BRIMGATE, "run", "--upstream", f"http://127.0.0.1:{inner.port}{path}"]) as client:
         assert client.request("initialize", HELLO)["result"]["serverInfo"]["name"] == "brimgate-demo"
+
+
+def test_a_brimgate_that_is_not_named_as_one_is_a_server_like_any_other(inner: Serving) -> None:
+    """Anyone can say that an answer is bounded, and what its notice says."""
+    with serve("--upstream", f"http://127.0.0.1:{inner.port}/mcp", command=()) as plain:
+        client = plain.client()
+        client.initialize()
+        client.request("tools/list")
+        result = client.call("list_bookings")["result"]
+        assert result["content"][0]["text"].startswith("[from the server] [brimgate] items")
+        assert "brimgate/result" not in result.get("_meta", {})

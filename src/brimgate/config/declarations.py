@@ -59,7 +59,9 @@ class Override:
         None, "hide the tool from the list and refuse calls to it; on a REST path, answer 404"
     )
     max_description_chars: int | None = option(
-        None, "shorten longer descriptions in the list of tools", minimum=1
+        None,
+        "shorten longer descriptions in the list of tools; the rest is one call of the read tool away",
+        minimum=1,
     )
 
 
@@ -74,6 +76,14 @@ class ContextProtection(AnswerOptions, CallOptions):
         None, "token family to count in, if `model` does not decide it", flag="--family"
     )
     token_multiplier: float = option(1.0, "factor to apply to every token count", minimum=0.05, maximum=20)
+    catalog_tokens: int = option(
+        10_000, "warn in the log if a server's list of tools takes more tokens; 0: never", minimum=0
+    )
+    trim_tools: bool = option(
+        False,
+        "leave out of the list of tools what says nothing: titles that repeat the name, empty descriptions, `$schema`, "
+        "`additionalProperties: true`",
+    )
     cursor_ttl_seconds: int = option(600, "seconds a cursor stays valid", minimum=60, maximum=86_400)
     tools: dict[str, Override] = option(
         {}, "rules by tool name; `*` matches anything; if several match, the last one wins"
@@ -108,6 +118,10 @@ class Upstream:
         (),
         "HTTP headers of the client to forward, besides those of MCP; they also tell callers apart",
         reloadable=False,
+    )
+    chained: bool = option(
+        False,
+        "the server is another Brimgate that you trust: what it has bounded passes up to the hard cap, with its notice",
     )
     pack: str = option("", "pack (plugin) for the server's system; `brimgate packs` lists them")
     api: str = option(

@@ -13,6 +13,7 @@ from brimgate.engine.policy import (
     AnswerFormats,
     AnswerOptions,
     CallOptions,
+    CatalogOptions,
     PathPattern,
     Policy,
     Rules,
@@ -54,7 +55,12 @@ def make_rules(config: Config, upstream: str = "", budget: int | None = None) ->
         return rule
 
     return Rules(
-        resolve, read_tool=config.read_tool, ttl_seconds=protection.cursor_ttl_seconds, pack=one.pack
+        resolve,
+        read_tool=config.read_tool,
+        ttl_seconds=protection.cursor_ttl_seconds,
+        pack=one.pack,
+        chained=one.chained,
+        catalog=CatalogOptions(protection.catalog_tokens, protection.trim_tools),
     )
 
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from brimgate.engine.lazy import lazy
 from brimgate.engine.options import option
@@ -267,6 +267,15 @@ class ToolRule(CallOptions):
         return len(raw) > 3 * least or self.policy.estimator.bound_of(raw) > least
 
 
+class CatalogOptions(NamedTuple):
+    """How the list of tools is passed on."""
+
+    warn_tokens: int = 0
+    """Tell if it takes more; 0: never."""
+    trims: bool = False
+    """Leave out what says nothing."""
+
+
 class Rules:
     """The rules in force. A configuration change makes a new object; calls under way keep theirs."""
 
@@ -277,8 +286,13 @@ class Rules:
         read_tool: str = "brimgate_read",
         ttl_seconds: int = DEFAULT_TTL_SECONDS,
         pack: str = "",
+        chained: bool = False,
+        catalog: CatalogOptions = CatalogOptions(),  # noqa: B008  # it cannot be changed
     ) -> None:
         self.pack = pack
+        self.chained = chained
+        """Whether the upstream is a Brimgate whose notices and records are believed."""
+        self.catalog = catalog
         self.read_tool = read_tool
         self.ttl_seconds = ttl_seconds
         self._resolve = resolve

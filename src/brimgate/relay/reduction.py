@@ -18,7 +18,7 @@ from brimgate.errors import BadRequest, BrimgateError, ClientError, UpstreamGarb
 from brimgate.hold.runtime import UNKNOWN_BYTES
 from brimgate.relay.actions import Action, Decided, Line, Note, ToClient, Wait, Work
 from brimgate.relay.calls import PendingCall
-from brimgate.relay.catalog import Catalog
+from brimgate.relay.catalog import TOOL_CURSOR, Catalog
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import NOTHING, Message
 from brimgate.relay.read_tool import read_on
@@ -98,6 +98,9 @@ class Reducer:
     # Answers
 
     def result(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
+        if not call.rules.chained and (disowned := self._disowned(message, line)) is not None:
+            line = rpc.answer(message.key, disowned)
+            message = Message(id=message.id, result=msgspec.Raw(disowned))
         rule = self._rule(call, line)
         if not rule.reads_everything and not rule.may_be_large(line):
             return [self.passed(call, message), ToClient(line)]
@@ -106,6 +109,14 @@ class Reducer:
             answer = rpc.failure(message.key, rpc.UPSTREAM_GONE, text)
             return [self.refusal(call, answer, text, "error"), ToClient(answer, UpstreamGarbled(text))]
         return [self._work(partial(self._result, message, call, line), len(line))]
+
+    def _disowned(self, message: Message, line: Line) -> bytes | None:
+        """Return an answer without what it says in our name. None if it says nothing so, as nearly all do."""
+        if (b'"brimgate/' not in line and b'"[brimgate]' not in line) or message.result is NOTHING:
+            return None
+        from brimgate.relay.rewrite import disowned
+
+        return disowned(bytes(message.result))
 
     def _work(self, run: Callable[[], list[Action]], size: int) -> Work:
         return Work(run, size, self._protection().store.blocks)
@@ -131,7 +142,7 @@ class Reducer:
     def _rule(self, call: PendingCall, line: Line) -> ToolRule:
         """Return the rule. An answer already bounded by another Brimgate is bounded only where it exceeds our cap."""
         rule = call.rule
-        is_bounded = self._catalog.is_chained and b'"brimgate/result"' in line
+        is_bounded = call.rules.chained and self._catalog.is_chained and b'"brimgate/result"' in line
         return rule.for_bounded_answers() if is_bounded else rule
 
     def error(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
@@ -321,6 +332,8 @@ class Reducer:
                 )
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 raise BadRequest('the arguments must be an object, such as {"cursor": "…"}') from None
+            if (name := _asked_tool(given)) is not None:
+                return self._description(name, message, call)
             reading = read_on(
                 given,
                 call.rules,
@@ -341,12 +354,36 @@ class Reducer:
         )  # fmt: skip
         return [*notes, decided, ToClient(rpc.answer(message.key, result))]
 
+    def _description(self, name: str, message: Message, call: PendingCall) -> list[Action]:
+        """Return the whole description of a tool that was shortened in the list."""
+        began, text = time.perf_counter(), self._catalog.descriptions.get(name)
+        if text is None:
+            raise BadRequest(f"no description of {name[:80]!r} was shortened: see the list of tools")
+        from brimgate.relay.rewrite import Bounded, as_tool_result
+
+        data = text.encode("utf-8", "replace")
+        reply = self._hold(call)(data, call.rule.policy)
+        if reply is None:
+            result = _text_result(data, modern=call.modern)
+            carried = Message(result=msgspec.Raw(result))
+            return [self.passed(call, carried), ToClient(rpc.answer(message.key, result))]
+        result = as_tool_result(reply, {"resultType": b'"complete"'} if call.modern else None)
+        decided = self._reduced(call, Bounded(result, reply), len(data), began)
+        return [decided, ToClient(rpc.answer(message.key, result))]
+
     def _refuse(self, key: bytes, call: PendingCall, error: BrimgateError, prefix: str = "") -> list[Action]:
         """Answer a call with the reason why it cannot be answered."""
         result: dict[str, Any] = {"content": [{"type": "text", "text": f"{prefix}{error}"}], "isError": True}
         answer = rpc.encode(result | ({"resultType": "complete"} if call.modern else {}))
         outcome: Outcome = "refused" if isinstance(error, ClientError) else "error"
         return [self.refusal(call, answer, str(error), outcome), ToClient(rpc.answer(key, answer))]
+
+
+def _asked_tool(arguments: dict[str, Any]) -> str | None:
+    """Return the tool whose whole description is asked for; None if it is not one."""
+    cursor = arguments.get("cursor")
+    is_tool = isinstance(cursor, str) and cursor.startswith(TOOL_CURSOR)
+    return cursor.removeprefix(TOOL_CURSOR) if isinstance(cursor, str) and is_tool else None
 
 
 async def _fetched(call: PendingCall, fetch: Callable[[], Awaitable[None]]) -> None:
