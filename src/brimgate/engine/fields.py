@@ -265,7 +265,7 @@ def _units(document: Document, view: View) -> _Units:
 
 
 def _picker(units: _Units, view: View, policy: Policy, found: set[str]) -> Callable[[int], bytes]:
-    tree = field_tree(view.fields)
+    tree, is_section = field_tree(view.fields), policy.spell_section(view.fields)
 
     def chosen(raw: bytes) -> bytes | None:
         if raw[:1] == b"[" and (units.columns or not units.names):
@@ -274,10 +274,11 @@ def _picker(units: _Units, view: View, policy: Policy, found: set[str]) -> Calla
 
     def pick(at: int) -> bytes:
         raw = units.raws[at]
-        kept = (chosen(raw) or b"{}") if view.fields else raw
-        if not (view.condensed or (units.what and view.form != "json") or units.names):
-            return kept
-        return indexed(strip(kept, policy) if is_noisy(kept, policy) else kept, units.label(at))
+        kept = (chosen(raw) or (raw if view.condensed else b"{}")) if view.fields else raw
+        is_numbered = view.condensed or (bool(units.what) and view.form != "json") or bool(units.names)
+        if (is_numbered or is_section) and is_noisy(kept, policy):
+            kept = strip(kept, policy)
+        return indexed(kept, units.label(at)) if is_numbered else kept
 
     return pick
 

@@ -156,7 +156,8 @@ class Pager:
         if not fields:
             return strip(raw, self.frame.policy) if self.view.condensed else raw
         chosen = project(raw, field_tree(fields), self._found)
-        if not self.view.condensed:
+        is_section = self.frame.policy.spell_section(fields)
+        if not self.view.condensed and not (chosen and is_section):
             return chosen or b"{}"
         return strip(chosen or raw, self.frame.policy)  # an item unknown to the field map is shown unchanged
 
