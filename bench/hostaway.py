@@ -224,7 +224,7 @@ class Client:
 def account_of(client: Client) -> Account:
     def ids(tool: str, limit: int) -> list[int]:
         result = client.request("tools/call", {"name": tool, "arguments": {"limit": limit}})
-        return [one["id"] for one in json.loads(result["content"][0]["text"])["result"]]
+        return [one["id"] for one in json.loads(result["content"][0]["text"])["items"]]
 
     return Account(ids("list_reservations", 200), ids("list_listings", 60))
 

@@ -32,7 +32,7 @@ def test_with_credentials_in_the_environment_it_talks_to_the_api() -> None:
         sandbox(**SMALL) as api,
         serve("--pack", "hostaway", command=(), env={**ACCOUNT, "HOSTAWAY_API_URL": api.url}) as serving,
     ):
-        assert serving.get("/api/v1/listings?limit=1").json["count"] == 12
+        assert serving.get("/api/v1/listings?limit=1").json["meta"]["totalCount"] == 12
         other = serving.client()
         other.initialize()
         told = other.call("list_reservations")["result"]
@@ -137,7 +137,7 @@ def test_a_call_from_a_shell_and_reading_on_in_another_process(tmp_path: Path) -
         whole = brimgate(
             "call", "hostaway", "list_reservations", "limit=3", "--json", "--config", config, **home
         )
-        assert len(json.loads(whole.stdout)["result"]) == 3
+        assert len(json.loads(whole.stdout)["items"]) == 3
 
 
 def test_a_file_of_ones_own_declares_an_api(tmp_path: Path) -> None:

@@ -58,6 +58,11 @@ class LiveList(Protocol):
         ...
 
     @property
+    def page(self) -> int:
+        """The items of a page that the caller asked for; 0 leaves it to the configuration."""
+        ...
+
+    @property
     def held(self) -> int: ...
 
     @property
@@ -81,6 +86,16 @@ def items_needed(document: Document, view: View, position: Position, query: Quer
         return pages * limit + 1
     at = position.node if view.is_selection else _index_at(document, view, position)
     return at + limit + 1
+
+
+def first_items(live_list: LiveList, count: int) -> bytes:
+    """Return the document with the first items of its list only, for a caller that gets no further pages."""
+    document = Document(live_list.data)
+    node = document.resolve(live_list.pointer)
+    children = document.open(node)
+    if not children or len(children) <= count:
+        return document.data
+    return document.data[: children.ends[count - 1]] + document.data[node.end - 1 :]
 
 
 def _leads_inside(view: View) -> bool:
@@ -216,6 +231,7 @@ class WholeList:
     held: int = 0
     is_complete: bool = True
     pointer: str = ""
+    page: int = 0
 
     def state(self) -> ListState:
         return ListState(self.data, 0, is_total_known=True, is_complete=True)

@@ -18,6 +18,8 @@ from brimgate.http.asgi import Receive, Scope, Send, send_response
 
 _NOT_OURS: Final = ("limit", "cursor", "fields", "path", "startLine", "endLine")
 """Parameters of the protection in front of us."""
+_NEEDS_CURSOR: Final = "path"
+"""It gets as far as here only without a cursor."""
 _MAX_BODY_BYTES: Final = 1 << 20
 _MAX_QUERY_FIELDS: Final = 100
 _JSON: Final = "application/json"
@@ -58,7 +60,7 @@ class Routes:
         if rest_method(operation) != "GET":
             more = await _body_of(receive)
         arguments = {**more, **self._operations.read_texts(operation.name, texts | found)}
-        running = self._operations.run(operation.name, arguments)
+        running = self._operations.run(operation.name, arguments, _page_of(scope["query_string"]))
         # A call that changes something is not cancelled: nobody could tell whether it was done.
         answer = await (_while_wanted(running, receive) if rest_method(operation) == "GET" else running)
         scope[LIVE_LIST] = answer.live_list
@@ -102,6 +104,8 @@ class Routes:
         for name, value in _pairs(query):
             key = name if name in operation.parameters else ours.get(name.removesuffix("[]"), "")
             if name in _NOT_OURS and name not in operation.parameters:
+                if name == _NEEDS_CURSOR:
+                    raise BadRequest(f"{name} needs a cursor: it leads into an answer that is held")
                 continue
             if not key:
                 there = ", ".join((*operation.parameters, *_NOT_OURS[:3]))
@@ -133,6 +137,12 @@ def _pairs(query: bytes) -> list[tuple[str, str]]:
         raise BadRequest(
             f"the query must be UTF-8, written as %XX, and have {_MAX_QUERY_FIELDS} fields at most"
         ) from None
+
+
+def _page_of(query: bytes) -> int:
+    """Return the items of a page; the protection in front of us has checked the number."""
+    limits = [value for name, value in _pairs(query) if name == "limit"]
+    return int(limits[0]) if limits and limits[0].isdecimal() and len(limits[0]) < 10 else 0
 
 
 async def _while_wanted(running: Coroutine[Any, Any, Answered], receive: Receive) -> Answered:

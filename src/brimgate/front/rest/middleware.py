@@ -150,6 +150,7 @@ class ProtectedApp:
             self._clock(),
             asked.query,
             asked.cursor,
+            asked.others,
             _endpoint(scope),
             self._names,
             template_for(path, self.details),
