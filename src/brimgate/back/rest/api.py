@@ -21,7 +21,7 @@ from brimgate.back.rest.credentials import (
 from brimgate.back.rest.errors import ApiError, Failures
 from brimgate.back.rest.live_list import FetchedList
 from brimgate.back.rest.model import Api, ApiTool, Order, Paging, Setting
-from brimgate.back.rest.paging import ApiPage, PageWalk, keys_of, walk_of
+from brimgate.back.rest.paging import ApiPage, PageWalk, keys_of, values_of, walk_of
 from brimgate.back.rest.rates import Rates
 from brimgate.back.rest.request import Checker, Fixed, coerced, compose
 from brimgate.back.rest.response import Content, Misshapen, Opened, content, whole_number
@@ -198,7 +198,7 @@ class RestApi:
         if order is not None:
             items += await _rest_to_sort(walk, order, len(items), paging.size)
             if walk.is_over and len(items) <= order.most:
-                ordered = await run_work(lambda: self._latest_first(tool, order, items), UNKNOWN_BYTES)
+                ordered = await run_work(lambda: _latest_first(order, items), UNKNOWN_BYTES)
                 body = first[0]._replace(items=ordered[: wish.most]).document
                 return ApiAnswer(body, page=wish.asked)
             first[0] = _unsorted(first[0], order)
@@ -217,15 +217,6 @@ class RestApi:
             return ApiAnswer(live_list.data, page=wish.asked)
         self._live_lists.add(live_list)
         return ApiAnswer(live_list.data, live_list=live_list, page=wish.asked)
-
-    def _latest_first(self, tool: ApiTool, order: Order, items: list[bytes]) -> list[bytes]:
-        """Sort records. Dates are texts that sort as they are; a record without one comes last."""
-        try:
-            found = jsontext.member_of_each(items, order.by)
-        except JsonRefused:
-            raise self._broken(tool, "an item holds a key twice") from None
-        keys = [key if key and key.startswith(b'"') else b"" for key in found]
-        return [items[at] for at in sorted(range(len(items)), key=keys.__getitem__, reverse=True)]
 
     def _read_page(self, tool: ApiTool, paging: Paging, reply: ApiReply) -> tuple[Content, ApiPage]:
         shaped, opened = self._shaped(tool, reply)
@@ -249,6 +240,12 @@ async def _rest_to_sort(walk: PageWalk, order: Order, count: int, size: int) -> 
     while not walk.is_over and count + len(items) + (walk.left or 1) <= order.most:
         items += await walk.next(size)
     return items
+
+
+def _latest_first(order: Order, items: list[bytes]) -> list[bytes]:
+    """Sort records. Dates are texts that sort as they are; a record without one comes last."""
+    dates = [date if date.startswith(b'"') else b"" for date in values_of(items, order.by)]
+    return [items[at] for at in sorted(range(len(items)), key=dates.__getitem__, reverse=True)]
 
 
 def _unsorted(first: Content, order: Order) -> Content:
