@@ -446,6 +446,33 @@ def test_what_is_not_there_and_what_cannot_be_done(system: System) -> None:
 # The document and the page
 
 
+def test_a_hidden_path_is_described_nowhere(tmp_path: Path) -> None:
+    hidden = {"endpoints": {"*/reviews": {"hidden": True}, "*/listings/{listing_id}": {"hidden": True}}}
+    few = {"reservations": 20, "listings": 5}
+    with hostaway(tmp_path, settings=few, context_protection=hidden) as system:
+        paths = system.get(f"{API}/openapi.json").json["paths"]
+        page_text = system.get(f"{API}/docs").body.decode()
+        assert system.get(f"{API}/reviews").status == 404
+    assert len(paths) == 16 and f"{API}/reviews" not in paths
+    assert f"{API}/listings/{{listing_id}}/calendar" in paths
+    assert "/reviews<" not in page_text and "/bookings<" in page_text
+
+
+@pytest.mark.parametrize(
+    ("path", "ours"),
+    [
+        ("/bookings", {"limit", "cursor", "fields"}),
+        ("/bookings/{reservation_id}", {"cursor", "fields"}),
+        ("/reports/standard.csv", {"cursor", "startLine", "endLine"}),
+    ],
+)
+def test_the_document_lists_the_parameters_that_apply_and_no_others(
+    system: System, path: str, ours: set[str]
+) -> None:
+    listed = system.get(f"{API}/openapi.json").json["paths"][API + path]["get"]["parameters"]
+    assert {one["name"] for one in listed} & {"limit", "cursor", "fields", "startLine", "endLine"} == ours
+
+
 def test_the_document_describes_every_route_and_what_protection_adds(system: System) -> None:
     document = system.get(f"{API}/openapi.json").json
     assert document["openapi"].startswith("3.1") and len(document["paths"]) == 18

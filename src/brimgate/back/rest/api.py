@@ -36,6 +36,7 @@ from brimgate.http.client import HttpClient, Origin
 __all__ = ["ApiAnswer", "ApiError", "RestApi"]
 
 _JSON: Final = "application/json"
+_TOLD: Final = (201, 202)
 _TEXT: Final = re.compile(r"text/[a-z0-9.+-]{1,40}|application/csv")
 _BASE_PATH: Final = re.compile(r"(?:/[A-Za-z0-9_~!$&'()*+,;=:@.-]+)*/?")
 _REACH_SECONDS: Final = 10.0
@@ -51,6 +52,8 @@ class ApiAnswer:
     """A live list; `body` is its beginning."""
     page: int = 0
     """The records of a page that the caller asked for."""
+    status: int = 200
+    """The API's own, where it tells more than that all went well: 201 for what was made."""
 
 
 class _ListWish(NamedTuple):
@@ -124,7 +127,8 @@ class RestApi:
         reply = await self._call(declared, given, {})
         if declared.answer.is_text:
             return ApiAnswer(*self._text(declared, reply))
-        return ApiAnswer(await run_work(lambda: self._shaped(declared, reply)[0].document, len(reply.body)))
+        body = await run_work(lambda: self._shaped(declared, reply)[0].document, len(reply.body))
+        return ApiAnswer(body, status=reply.status if reply.status in _TOLD else 200)
 
     def read_texts(self, tool: str, texts: Mapping[str, str]) -> dict[str, Any]:
         """Convert arguments that came as texts to the types of their parameters."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from functools import cached_property
 from typing import Any, Final, cast
 from urllib.parse import parse_qsl, quote
@@ -33,8 +33,11 @@ class RouteRefusal(Exception):
 
 
 class Routes:
-    def __init__(self, operations: Operations, prefix: str) -> None:
-        self._operations, self._prefix = operations, prefix
+    def __init__(
+        self, operations: Operations, prefix: str, is_hidden: Callable[[str], bool] = lambda _: False
+    ) -> None:
+        """Create the routes under a prefix. `is_hidden` says of a path whether its description is left out."""
+        self._operations, self._prefix, self._is_hidden = operations, prefix, is_hidden
         routes = [(route, one) for one in operations.api.tools.values() for route in one.routes]
         # /bookings/export is not the booking named export, whichever was declared first.
         routes.sort(key=lambda pair: [step.startswith("{") for step in pair[0].split("/")])
@@ -64,17 +67,23 @@ class Routes:
         # A call that changes something is not cancelled: nobody could tell whether it was done.
         answer = await (_while_wanted(running, receive) if rest_method(operation) == "GET" else running)
         scope[LIVE_LIST] = answer.live_list
-        await _answer(send, 200, answer.body, answer.content_type)
+        await _answer(send, answer.status, answer.body, answer.content_type)
 
     async def _describe(self, scope: Scope, send: Send, path: str) -> None:
         if scope["method"] not in ("GET", "HEAD"):
             raise RouteRefusal(405, "method_not_allowed", "use GET", allow="GET")
         if path == "/openapi.json":
-            await _answer(send, 200, msgspec.json.encode(self._document), _JSON)
+            await _answer(send, 200, msgspec.json.encode(self._shown), _JSON)
             return
         policy = {"content-security-policy": _PAGE_POLICY}
-        shown = page(self._document, f"{quote(self._prefix)}/openapi.json")
+        shown = page(self._shown, f"{quote(self._prefix)}/openapi.json")
         await _answer(send, 200, shown.encode(), "text/html; charset=utf-8", policy)
+
+    @property
+    def _shown(self) -> dict[str, Any]:
+        """The document without hidden paths, which a reload of the configuration may change."""
+        paths = {path: item for path, item in self._document["paths"].items() if not self._is_hidden(path)}
+        return self._document | {"paths": paths}
 
     @cached_property
     def _document(self) -> dict[str, Any]:
