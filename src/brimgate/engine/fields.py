@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any, Final, cast
 
 import msgspec
@@ -72,7 +73,9 @@ def _names(raw: bytes) -> set[str]:
     return {name.decode("utf-8", "replace") for name in _NAME.findall(raw)}
 
 
+@lru_cache(4_096)
 def _matches(patterns: tuple[str, ...], name: str) -> bool:
+    """Return whether a name matches. Cached: the items of a list have the same names one after the other."""
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 

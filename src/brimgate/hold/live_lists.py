@@ -8,6 +8,7 @@ from threading import Lock
 from typing import Final, NamedTuple, Protocol, assert_never
 
 from brimgate.engine.document import Document, Position
+from brimgate.engine.jsontext import Children
 from brimgate.engine.pointer import pointer_steps
 from brimgate.engine.query import Query, View
 from brimgate.hold.stores.contract import Bounds
@@ -33,6 +34,8 @@ class ListState(NamedTuple):
     is_total_known: bool
     """If False, the total only says that there are more items than are here."""
     is_complete: bool
+    root: Children | None = None
+    """Where the members of the document lie, if whoever wrote it knows: then nobody need read it to find out."""
 
 
 class LiveList(Protocol):
@@ -232,9 +235,10 @@ class WholeList:
     is_complete: bool = True
     pointer: str = ""
     page: int = 0
+    root: Children | None = None
 
     def state(self) -> ListState:
-        return ListState(self.data, 0, is_total_known=True, is_complete=True)
+        return ListState(self.data, 0, is_total_known=True, is_complete=True, root=self.root)
 
     async def reach(self, count: int) -> None:
         """Do nothing: all of it is here."""

@@ -26,7 +26,7 @@ async def begin(
 ) -> tuple[RestApi, FetchedList]:
     api = RestApi(read_api(PAGED.format(paging=paging).encode(), "x"), base_url=url, variables={})
     answer = await api.run("numbers", arguments)
-    assert answer.live_list is not None
+    assert isinstance(answer.live_list, FetchedList)
     return api, answer.live_list
 
 

@@ -30,6 +30,7 @@ from brimgate.back.rest.tool_declaration import LIMIT, MAX_RECORDS
 from brimgate.engine import jsontext
 from brimgate.engine.policy import MAX_PAGE, USUAL_PAGE
 from brimgate.errors import BadRequest, ConfigError, JsonRefused
+from brimgate.hold.live_lists import WholeList
 from brimgate.hold.runtime import UNKNOWN_BYTES, run_work
 from brimgate.http.client import HttpClient, Origin
 
@@ -48,8 +49,8 @@ _T = TypeVar("_T")
 class ApiAnswer:
     body: bytes
     content_type: str = _JSON
-    live_list: FetchedList | None = None
-    """A live list; `body` is its beginning."""
+    live_list: FetchedList | WholeList | None = None
+    """A list that is read in place; of a live one `body` is the beginning."""
     page: int = 0
     """The records of a page that the caller asked for."""
     status: int = 200
@@ -203,8 +204,8 @@ class RestApi:
             items += await _rest_to_sort(walk, order, len(items), paging.size)
             if walk.is_over and len(items) <= order.most:
                 ordered = await run_work(lambda: _latest_first(order, items), UNKNOWN_BYTES)
-                body = first[0]._replace(items=ordered[: wish.most]).document
-                return ApiAnswer(body, page=wish.asked)
+                whole = first[0]._replace(items=ordered[: wish.most]).as_list(tool.answer.name, wish.asked)
+                return ApiAnswer(whole.data, live_list=whole, page=wish.asked)
             first[0] = _unsorted(first[0], order)
         overlap = 1 if paging.style == "offset" and paging.key else 0
         live_list = FetchedList(

@@ -7,8 +7,10 @@ import msgspec
 
 from brimgate.back.rest.model import Shape, Table
 from brimgate.engine import jsontext
-from brimgate.engine.pointer import unescaped
+from brimgate.engine.jsontext import Children
+from brimgate.engine.pointer import pointer_of, unescaped
 from brimgate.errors import JsonRefused
+from brimgate.hold.live_lists import WholeList
 
 _any: Final = msgspec.json.Decoder(msgspec.Raw)
 _KINDS: Final = {"{": "an object", "[": "a list", '"': "a text", "t": "true", "f": "false", "n": "null"}
@@ -72,6 +74,15 @@ class Content(NamedTuple):
     @property
     def document(self) -> bytes:
         return self.before + b",".join(self.items) + self.after
+
+    def as_list(self, name: str, page: int) -> WholeList:
+        """Return the document of a list that stands alone in an object, under its name.
+
+        Where the list lies is known, and `Opened` has checked what is in it.
+        """
+        data = self.document
+        root = Children([len(self.before) - 1], [len(data) - 1], [name])
+        return WholeList(data, page=page, pointer=pointer_of([name]), root=root)
 
 
 def content(shape: Shape, opened: Opened) -> Content:

@@ -226,8 +226,8 @@ def _order(section: Section | None, answer: Shape, paging: Paging | None) -> Ord
         return None
     order = Order(section.text("by"), section.whole("most", 500, 1, _MOST_SORTED), section.text("unless", ""))
     section.finish()
-    if paging is None or not answer.name:
-        section.fail("", "needs paging, and a name of the list (as, or list_key)")
+    if paging is None or not answer.name or answer.keep:
+        section.fail("", "needs paging, and a list with a name (as, or list_key) and nothing beside it")
     if answer.fields and order.by not in answer.fields:
         section.fail("by", "must be one of answer.fields")
     return order
