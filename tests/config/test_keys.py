@@ -406,6 +406,14 @@ def _(folder: Path) -> None:
         assert cost(talking.call(answer(value))) <= 700 < cost(talking.call(answer(value), "other"))
 
 
+@case("Override.object_threshold")
+def _(folder: Path) -> None:
+    shown = ", ".join(f"section{at}" for at in range(15))
+    rules = f"tool: {{fields: [{shown}], object_threshold: 700}}, other: {{fields: [{shown}]}}"
+    talking = protection(folder, f"tools: {{{rules}}}")
+    assert cost(talking.call(answer(OBJECT))) <= 700 < cost(talking.call(answer(OBJECT), "other"))
+
+
 @case("Override.fields")
 def _(folder: Path) -> None:
     talking = protection(folder, "tools: {tool: {fields: [id, guest.name]}}")

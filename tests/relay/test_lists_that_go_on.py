@@ -21,6 +21,7 @@ class Growing:
     """A list of numbered items that comes in pages, and may end early or not at all."""
 
     is_total_known = True
+    page = 0
     pointer = "/result"
 
     def state(self) -> ListState:

@@ -27,6 +27,7 @@ class Override:
         minimum=MIN_BUDGET,
         aliases=("output_token_threshold",),
     )
+    object_threshold: int | None = overriding(AnswerOptions, "object_threshold")
     default_page_size: int | None = overriding(AnswerOptions, "default_page_size")
     chunk_size: int | None = overriding(AnswerOptions, "chunk_size")
     chunk_threshold: int | None = overriding(AnswerOptions, "chunk_threshold")

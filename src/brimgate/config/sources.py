@@ -222,11 +222,18 @@ def unreachable(one: Upstream, home: Place) -> Iterator[tuple[tuple[Place, ...],
         if address and not (_URL.fullmatch(address) and _has_host(address)):
             what = "must be http:// or https:// with a host (and a port there is), and hold neither a login nor spaces"
             yield ((*home, key), home), what
+    yield from _impossible_headers(one, home)
+
+
+def _impossible_headers(one: Upstream, home: Place) -> Iterator[tuple[tuple[Place, ...], str]]:
     for header, text in one.headers.items():
         if not _HEADER_NAME.fullmatch(header) or not _HEADER_VALUE.fullmatch(text):
             yield ((*home, "headers", header),), "is not the name of a header, or its value holds a line end"
         elif header.lower() in _OUR_HEADERS:
             yield ((*home, "headers", header),), "is a header that Brimgate sets itself"
+    if one.forward_headers and one.is_rest:
+        what = "is not for a REST API: every caller gets the data of the one account that is configured"
+        yield ((*home, "forward_headers"), home), what
     for header in one.forward_headers:
         if not _HEADER_NAME.fullmatch(header) or header.lower() in _OUR_HEADERS:
             yield ((*home, "forward_headers"),), f"{header[:40]!r} cannot be forwarded"

@@ -5,7 +5,7 @@ what was decided.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
 from brimgate.engine import jsontext
@@ -264,6 +264,19 @@ def subject(document: Document, policy: Policy) -> Focus:
     return focus if document.head(focus.node) in heads else _unwrapped(document)
 
 
+def policy_at(document: Document, path: str, policy: Policy) -> Policy:
+    """Return the policy for a part of an answer.
+
+    A field map describes the list or object that the answer is about, and an item of that list: nothing further down.
+    """
+    if not policy.fields:
+        return policy
+    here, about = pointer_steps(path), pointer_steps(subject(document, policy).pointer)
+    is_list = document.head(document.resolve(subject(document, policy).pointer)) == b"["
+    is_described = here == about[: len(here)] or (is_list and here[:-1] == about)
+    return policy if is_described else replace(policy, fields=())
+
+
 def item_count(document: Document, policy: Policy) -> int:
     """Return how many items the list has that an answer is about; 0 if it is not about a list."""
     focus = subject(document, policy) if document.is_json else None
@@ -276,7 +289,7 @@ def budget_for(document: Document, policy: Policy) -> int:
     head = document.head(subject(document, policy).node) if document.is_json else b'"'
     if not (policy.enable_summarization if head == b"{" else policy.enable_pagination):
         return policy.hard_output_token_cap
-    by_head = {b"[": policy.output_token_threshold, b'"': policy.text_budget}
+    by_head = {b"[": policy.page_budget, b'"': policy.text_budget}
     return by_head.get(head, policy.object_budget)
 
 
@@ -288,10 +301,16 @@ def is_condensed(document: Document, focus: Focus, policy: Policy) -> bool:
     """Return whether the items of a list are shortened. Looks at the first: a vector store has one in every item."""
     from brimgate.engine.fields import is_noisy
 
+    if not policy.enable_summarization:
+        return False
     children = document.open(focus.node)
-    return bool(policy.fields) or (
-        bool(children) and is_noisy(document.raw(document.child(children, 0)), policy)
-    )
+    if not children:
+        return bool(policy.fields)
+    first = document.child(children, 0)
+    wanted = {name.partition(".")[0] for name in policy.fields}
+    # The columns of a row have no names of their own.
+    is_mapped = bool(wanted) and (document.head(first) == b"[" or _names_in(document, first, wanted) > 0)
+    return is_mapped or is_noisy(document.raw(first), policy)
 
 
 # What an answer is about

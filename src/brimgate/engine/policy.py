@@ -183,6 +183,12 @@ class Policy(AnswerOptions):
         return min(int(self.text_budget * (1 + self.text_slack)), self.hard_output_token_cap)
 
     @property
+    def page_budget(self) -> int:
+        """The budget of a list. Whole items in the place of those of a field map may fill the hard cap."""
+        is_whole = self.fields and not self.enable_summarization
+        return self.hard_output_token_cap if is_whole else self.output_token_threshold
+
+    @property
     def object_budget(self) -> int:
         return self.object_threshold if self.fields else self.output_token_threshold
 
@@ -199,6 +205,10 @@ class Policy(AnswerOptions):
     def has_section(self, fields: tuple[str, ...]) -> bool:
         """Return whether a name among the fields is that of a section."""
         return not dict(self.sections).keys().isdisjoint(fields)
+
+    def spell_section(self, fields: tuple[str, ...]) -> bool:
+        """Return whether the fields are at least those of a section."""
+        return any(set(one) <= set(fields) for _, one in self.sections)
 
     def spelled_out(self, fields: tuple[str, ...]) -> tuple[str, ...]:
         """Replace the name of each section by its fields."""

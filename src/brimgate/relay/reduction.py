@@ -232,12 +232,17 @@ class Reducer:
         failed = partial(self._refuse, message.key, call)
         if live_list is None:
             return failed(BadRequest("the answer is held no more: run the tool again"))
-        # An unprotected caller gets all of it; others one item more than a page, because the cursor leads
-        # there.
-        page = call.rule.policy.page_size + 1
+        try:
+            if live_list.page and call.protected:
+                call.page_by(live_list.page)
+        except BadRequest as error:
+            return failed(error)
+        # An unprotected caller gets all that it asks for; others one item more than a page, because the
+        # cursor leads there.
+        count = call.rule.policy.page_size + 1 if call.protected else live_list.page or EVERYTHING
         return [
             Wait(
-                partial(_fetched, call, partial(live_list.reach, page if call.protected else EVERYTHING)),
+                partial(_fetched, call, partial(live_list.reach, count)),
                 lambda: self._begun(message, call, live_list),
                 failed,
             )
@@ -246,7 +251,10 @@ class Reducer:
     def _begun(self, message: Message, call: PendingCall, live_list: "LiveList") -> list[Action]:
         if call.protected:
             return [self._work(partial(self._first_of_list, message, call, live_list), len(live_list.data))]
-        return self._whole_list(message, call, live_list.data)
+        from brimgate.hold.live_lists import first_items
+
+        data = first_items(live_list, live_list.page) if live_list.page else live_list.data
+        return self._whole_list(message, call, data)
 
     def _whole_list(self, message: Message, call: PendingCall, data: bytes) -> list[Action]:
         result, rule = _text_result(data, modern=call.modern), call.rule

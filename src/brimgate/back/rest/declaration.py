@@ -13,6 +13,7 @@ rate_limits:                       # every one must have room
 max_waiting: 100                   # requests that may wait for room
 max_wait_seconds: 30               # one that would wait longer is refused at once
 errors: {message: /message}        # where in the JSON of an error (4xx) its message stands
+list_key: items                    # the name under which every list is given out that has no `as` of its own
 tools:
   list_reservations:
     title: …
@@ -46,6 +47,10 @@ tools:
       size: 100                    # items in a page
       total: /count                # where the number of all stands, if anywhere
       key: id                      # the member that tells items apart: pages fit together while the data changes
+    order:                         # of a list that the API cannot sort so: the latest first
+      by: insertedOn
+      most: 500                    # a longer list keeps the order of the API, and `meta.order` says so
+      unless: sort                 # the parameter that chooses an order of the API
 """
 
 import re
@@ -73,7 +78,7 @@ def read_api(data: bytes, name: str) -> Api:
     """Read a declaration. `name` is for messages. ConfigError says what is wrong, where, and what is right."""
     value, file = read_values(data, name)
     top = Section(file, (), value)
-    api_name = top.text("name", pattern=_NAME)
+    api_name, list_key = top.text("name", pattern=_NAME), top.text("list_key", "")
     api = Api(
         name=api_name,
         title=top.text("title", api_name)[:100],
@@ -86,7 +91,7 @@ def read_api(data: bytes, name: str) -> Api:
         max_waiting=top.whole("max_waiting", 100, 0, 100_000),
         max_wait_seconds=top.number("max_wait_seconds", 30, 0, _MOST_SECONDS),
         message=_message(top.section("errors")),
-        tools={name: read_tool(name, section) for name, section in top.named("tools", TOOL_NAME)},
+        tools={name: read_tool(name, section, list_key) for name, section in top.named("tools", TOOL_NAME)},
     )
     top.finish()
     if not api.tools:
