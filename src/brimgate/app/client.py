@@ -290,7 +290,8 @@ class McpClient:
             if read
             else bytes(told.error)[:200].decode("utf-8", "replace")
         )
-        return UpstreamRefused(f"the upstream {self.name} refused {method}: {said}")
+        code = read.code if read else None
+        return UpstreamRefused(f"the upstream {self.name} refused {method}: {said}", code=code)
 
     def _decode(self, told: Message, kind: type[msgspec.Struct], method: str) -> Any:
         try:

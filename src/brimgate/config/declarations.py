@@ -153,6 +153,11 @@ class Server:
     session_dropped_seconds: float = option(
         60, "seconds until a session ends whose connection was cut, unless its client reconnects", minimum=1
     )
+    health_interval_seconds: float = option(
+        15,
+        "least seconds between two health checks of an upstream, while somebody asks for /health",
+        minimum=0.1,
+    )
     grace_seconds: float = option(10, "seconds to finish running calls at shutdown", minimum=0)
 
 
