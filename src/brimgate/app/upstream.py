@@ -16,6 +16,7 @@ from brimgate.back.channel import Connect
 from brimgate.back.mcp.server import HttpServer
 from brimgate.back.process import look_up_command
 from brimgate.config.declarations import Config, Server
+from brimgate.config.placeholders import filled
 from brimgate.config.rule_reader import make_rules
 from brimgate.engine.policy import Rules
 from brimgate.errors import UpstreamError
@@ -83,7 +84,7 @@ class ServedUpstream:
         self._rooms = rooms
         self._config, self._log, self._slots, self._budget = config, log, slots, budget
         self._protection = protection
-        self._one = config.upstreams[name]
+        self._one = filled(config.upstreams[name])
         self._max_bytes = config.max_result_bytes
         self._read_tool = config.read_tool
         self._rules = self._make_rules(config)

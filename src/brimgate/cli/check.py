@@ -8,6 +8,7 @@ from typing import Final
 from brimgate.cli import Commands
 from brimgate.cli.output import complain, write_text
 from brimgate.config.declarations import Config
+from brimgate.config.placeholders import filled
 from brimgate.config.show import difference, effective
 from brimgate.config.sources import load, unknown_variables
 from brimgate.errors import OperatorError
@@ -62,6 +63,6 @@ def _check_apis(config: Config) -> None:
 
         declared_api(one)
         try:
-            open_api(one)
+            open_api(filled(one))
         except OperatorError as error:
             complain(f"upstreams.{name} could not be served from here: {error}")

@@ -2,14 +2,16 @@
 
 import argparse
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from brimgate.cli.output import printable
 from brimgate.config.declarations import Config, Override, Upstream
+from brimgate.config.placeholders import unfilled
 from brimgate.config.sources import Read, load, unknown_variables, variables
 from brimgate.engine.options import choices_of, option_named
 from brimgate.engine.policy import Policy
@@ -140,13 +142,28 @@ def _chosen(options: argparse.Namespace) -> Callable[[Config], dict[str, Upstrea
     if options.transport and not is_url:
         raise OperatorError("--transport is for a URL given by --upstream")
     if arguments:
-        one = Upstream(command=arguments[0], args=tuple(arguments[1:]))
+        one = started_by(arguments)
         return lambda config: {Path(arguments[0]).stem: _with_rules(one, Path(arguments[0]).stem, config)}
     if given is not None and is_url:
         name = _host_of(given)
         one = Upstream(url=given, transport=options.transport or "auto")
+        refuse_unfilled(one)
         return lambda config: {name: _with_rules(one, name, config)}
     return lambda config: _named(config, given)
+
+
+def started_by(command: Sequence[str]) -> Upstream:
+    """Return the server that a command of the command line starts."""
+    one = Upstream(command=command[0], args=tuple(command[1:]))
+    refuse_unfilled(one)
+    return one
+
+
+def refuse_unfilled(one: Upstream) -> None:
+    """Refuse a variable that is not set, in what the command line says about a server."""
+    places = {"args": "argument", "headers": "--header", "url": "the URL"}
+    for (key, *name), what in unfilled(one):
+        raise OperatorError(f"{' '.join([places[key], *map(printable, name)])}: {what}")
 
 
 def _with_rules(one: Upstream, name: str, config: Config) -> Upstream:

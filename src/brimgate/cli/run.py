@@ -16,6 +16,7 @@ from brimgate.cli.gateway import (
     warn_of_unknown_variables,
 )
 from brimgate.config.declarations import Config, Upstream
+from brimgate.config.placeholders import filled
 from brimgate.config.sources import Read
 from brimgate.errors import OperatorError, UpstreamError
 from brimgate.platform import EarlySignals
@@ -103,4 +104,4 @@ def _only(config: Config) -> tuple[str, Upstream]:
         )
     if len(names) > 1:
         raise OperatorError(f"the file names several servers; choose one: --upstream {' | '.join(names)}")
-    return names[0], config.upstreams[names[0]]
+    return names[0], filled(config.upstreams[names[0]])

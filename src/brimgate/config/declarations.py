@@ -90,7 +90,12 @@ class Upstream:
     """One upstream: a command that starts it, the address of one that runs, or a REST API."""
 
     command: str = option("", "command that starts the server", reloadable=False)
-    args: tuple[str, ...] = option((), "arguments of the command", reloadable=False, listed=True)
+    args: tuple[str, ...] = option(
+        (),
+        "arguments of the command; here, in `env`, `headers` and `url`, `${NAME}` is filled in from the environment",
+        reloadable=False,
+        listed=True,
+    )
     env: dict[str, str] = option(
         {}, "environment variables to add for the server", secret=True, reloadable=False
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from brimgate.config.declarations import Config, ContextProtection, Server, Upstream
+from brimgate.config.placeholders import filled, unfilled
 from brimgate.config.reader import Place, dotted, raise_all, read_scalar
 from brimgate.config.tree import MAX_BYTES, shown
 from brimgate.engine.options import PREFIX, Key, inner_of, keys_of
@@ -68,7 +69,7 @@ def load(
         config = replace(
             config, upstreams={name: _beside(path, one) for name, one in config.upstreams.items()}
         )
-    _check(config, str(path) if path else "configuration", origins)
+    _check(config, str(path) if path else "configuration", origins, environment)
     return config
 
 
@@ -139,16 +140,30 @@ def _override(config: Config, given: AnyMapping[str, tuple[str, str]], origins: 
     return replace(config, **sections, **changes[()])
 
 
-def _check(config: Config, name: str, origins: AnyMapping[Place, str]) -> None:
+def _check(
+    config: Config, name: str, origins: AnyMapping[Place, str], environment: AnyMapping[str, str]
+) -> None:
     """Check what no key can check alone."""
     from brimgate.config.rule_reader import contradictions
 
-    found = [*contradictions(config), *_impossible(config), *_unknown_packs(config)]
+    servers = {name: filled(one, environment) for name, one in config.upstreams.items()}
+    found = [
+        *contradictions(config),
+        *_unfilled(config, environment),
+        *_impossible(replace(config, upstreams=servers)),
+        *_unknown_packs(config),
+    ]
     complaints: list[str] = []
     for places, what in found:
         origin = next((origins[place] for place in places if place in origins), name)
         complaints.append(f"{origin}: {dotted(places[0])}: {what}")
     raise_all(complaints)
+
+
+def _unfilled(config: Config, environment: AnyMapping[str, str]) -> Iterator[tuple[tuple[Place, ...], str]]:
+    for name, one in config.upstreams.items():
+        for place, what in unfilled(one, environment):
+            yield (("upstreams", name, *place),), what
 
 
 def _unknown_packs(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:

@@ -3,7 +3,6 @@
 import argparse
 import json
 import math
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
-from brimgate.cli.gateway import config_path
+from brimgate.cli.gateway import config_path, refuse_unfilled, started_by
 from brimgate.cli.output import complain, printable
 from brimgate.config.declarations import Config, Upstream
+from brimgate.config.placeholders import filled
 from brimgate.config.sources import load, unreachable
 from brimgate.errors import BadRequest, OperatorError
 from brimgate.platform import make_private_dir, state_dir, write_private
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 _TIMEOUT_SECONDS: Final = 60.0
 _OPTION: Final = re.compile(r"^ +(--[a-z][a-z-]*)", re.MULTILINE)
 _NEGATIVE: Final = re.compile(r"-[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?")
-_VARIABLE: Final = re.compile(r"\$\{(\w*)\}")
 _WHICH: Final = (
     "which server? Give its URL, its name in --config FILE, or its command behind -- at the end of the line"
 )
@@ -111,7 +110,7 @@ def choose(options: argparse.Namespace) -> Target:
         if options.words and ("://" in options.words[0] or options.words[0] in config.upstreams):
             raise BadRequest(f"either {printable(options.words[0])[:100]} or a command behind --, not both")
         _refuse_http_options(options)
-        one = Upstream(command=command[0], args=tuple(command[1:]))
+        one = started_by(command)
         return Target(Path(command[0]).stem, one, tuple(options.words), "", config)
     if not options.words:
         raise BadRequest(f"{_WHICH}{_known(config)}")
@@ -119,7 +118,8 @@ def choose(options: argparse.Namespace) -> Target:
     words: tuple[str, ...] = tuple(options.words[1:])
     if "://" in given:
         one = Upstream(url=given, transport=options.transport or "auto", headers=_headers(options.header))
-        for places, what in unreachable(one, ()):
+        refuse_unfilled(one)
+        for places, what in unreachable(filled(one), ()):
             raise OperatorError(
                 f"{' '.join(('--header', *places[0][1:])) if places[0][1:] else 'the URL'} {what}"
             )
@@ -153,15 +153,8 @@ def _headers(given: Sequence[str]) -> dict[str, str]:
         name = name.strip()
         if name.lower() in map(str.lower, found):
             raise OperatorError(f"--header {printable(name)} is given twice")
-        found[name] = _VARIABLE.sub(partial(_value_of, name), value.strip())
+        found[name] = value.strip()
     return found
-
-
-def _value_of(header: str, found: "re.Match[str]") -> str:
-    value = os.environ.get(found[1])
-    if value is None:
-        raise OperatorError(f"--header {printable(header)}: the variable {found[1] or '${}'} is not set")
-    return value
 
 
 def find(tools: "Sequence[ListedTool]", name: str) -> "ListedTool":
