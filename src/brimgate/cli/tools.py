@@ -3,7 +3,6 @@
 import argparse
 import json
 import re
-import shlex
 from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +19,6 @@ from brimgate.cli.calls.target import (
     remember,
 )
 from brimgate.cli.output import printable
-from brimgate.config.masking import masked_arguments
 from brimgate.errors import BadRequest
 
 if TYPE_CHECKING:
@@ -156,11 +154,7 @@ def _command_line(tool: "ListedTool", target: Target, *, destroys: bool) -> str:
     known, root = parameters(schema), as_mapping(schema)
     named = [name for name in required(schema) if name in known] or list(known)[:1]
     samples = [_sample(name, known[name], root) for name in named]
-    force = ["--force"] if destroys else []
-    words = ["brimgate", "call", *([target.given] if target.given else []), tool.name, *samples, *force]
-    one = target.upstream
-    behind = [] if target.given else ["--", *masked_arguments((one.command, *one.args))]
-    return printable(" ".join(word if word == "--" else shlex.quote(word) for word in (*words, *behind)))
+    return target.command_line(tool.name, *samples, *(["--force"] if destroys else []))
 
 
 def _sample(name: str, about: Any, root: dict[str, Any]) -> str:

@@ -4,8 +4,9 @@ import argparse
 import json
 import math
 import re
+import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
 from hashlib import blake2b
@@ -16,6 +17,7 @@ from urllib.parse import urlsplit
 from brimgate.cli.gateway import config_path, refuse_unfilled, started_by
 from brimgate.cli.output import complain, printable
 from brimgate.config.declarations import Config, Upstream
+from brimgate.config.masking import MASK, masked_arguments
 from brimgate.config.placeholders import filled
 from brimgate.config.sources import load, unreachable
 from brimgate.errors import BadRequest, OperatorError
@@ -99,9 +101,34 @@ class Target:
     given: str
     """Its text on the command line; empty for a command."""
     config: Config
+    repeated: tuple[str, ...] = ()
+    """The options that every command about this server needs. Secrets are masked."""
+
+    def command_line(self, tool: str, *words: str) -> str:
+        """Return the command that calls a tool of this server, to be copied."""
+        known = ["brimgate", "call", *self.repeated, *([self.given] if self.given else []), tool]
+        one = self.upstream
+        behind = [] if self.given else ["--", *masked_arguments((one.command, *one.args))]
+        return printable(" ".join(map(_quoted, (*known, *words, *behind))))
+
+
+def _quoted(word: str) -> str:
+    return word if word.endswith("=/…") else shlex.quote(word)
+
+
+def _repeated(options: argparse.Namespace) -> tuple[str, ...]:
+    found = ["--config", str(options.config)] if options.config else []
+    found += ["--transport", options.transport] if options.transport else []
+    for header in options.header:
+        found += ["--header", header if "${" in header else f"{header.partition(':')[0]}: {MASK}"]
+    return tuple(found)
 
 
 def choose(options: argparse.Namespace) -> Target:
+    return replace(_chosen(options), repeated=_repeated(options))
+
+
+def _chosen(options: argparse.Namespace) -> Target:
     config = load(config_path(options))
     if options.command:
         command: list[str] = options.command[1:]
