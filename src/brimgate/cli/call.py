@@ -138,10 +138,12 @@ def run(options: argparse.Namespace) -> int:
     def prepare() -> None:
         import_module("jsonschema_rs")
         import_module("brimgate.packs.discovery")
-        if options.budget is not None:
+        if options.budget is not None or options.model:
             from brimgate.cli.engine_options import make_policy
 
-            make_policy(options)  # refuse an impossible budget before anything is called
+            make_policy(
+                options
+            )  # refuse an impossible budget before anything is called, and tell of an unknown model
 
     async def talk(caller: "McpClient", patience: "Patience") -> _Call:
         return await _call(caller, patience, target, tool, words, options)

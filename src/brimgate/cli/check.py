@@ -11,6 +11,7 @@ from brimgate.config.declarations import Config
 from brimgate.config.placeholders import filled
 from brimgate.config.show import difference, effective
 from brimgate.config.sources import load, unknown_variables
+from brimgate.engine.tokens.estimator import unknown_model
 from brimgate.errors import OperatorError
 
 _EXAMPLE: Final = """example:
@@ -44,6 +45,9 @@ def run(options: argparse.Namespace) -> int:
     _check_apis(config)
     for variable in unknown_variables(os.environ):
         complain(f"{variable}: no option has this name")
+    protection = config.context_protection
+    if not protection.token_family and (what := unknown_model(protection.model)):
+        complain(what)
     if options.against is None:
         write_text(effective(config))
     else:

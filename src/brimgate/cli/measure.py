@@ -76,6 +76,11 @@ def run(options: argparse.Namespace) -> int:
 
     pack = load_pack(options.pack or "graphiti")
     calls = _calls(options, pack)
+    if not options.calls:
+        complain(
+            f"what the pack {pack.name} saves on its own samples, {options.runs} runs each: JSON against what is shown. "
+            "Your own server: brimgate measure URL, or brimgate measure -- COMMAND"
+        )
     unanswered = next((one.tool for one in calls if not one.answer), None)
     if unanswered:
         raise BadRequest(f"{unanswered} has no answer in the file: say which server to ask for it")
@@ -182,10 +187,11 @@ async def _ask(caller: "McpClient", call: "Recorded") -> "_Answered":
 
 
 def _conclude(pack: "Pack", answered: Sequence["_Answered"], options: argparse.Namespace) -> int:
+    from brimgate.cli.engine_options import chosen_family
     from brimgate.cli.savings import Summary
-    from brimgate.engine.tokens.estimator import Estimator, family_of
+    from brimgate.engine.tokens.estimator import Estimator
 
-    family = options.token_family or (family_of(options.model) if options.model else "claude")
+    family = chosen_family(options)
     estimator = Estimator(family)
     runs: dict[str, list[Measurement]] = {}
     answered = _without_failures(pack, answered)

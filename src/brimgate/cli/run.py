@@ -13,8 +13,9 @@ from brimgate.cli.gateway import (
     config_path,
     configuration,
     sandboxes,
-    warn_of_unknown_variables,
+    warn_of_unknown,
 )
+from brimgate.cli.output import complain
 from brimgate.config.declarations import Config, Upstream
 from brimgate.config.placeholders import filled
 from brimgate.config.sources import Read
@@ -57,7 +58,9 @@ def _relay(options: argparse.Namespace, read: Read) -> int:
     config = read(None)
     name, one = _only(config)
     log = Log(config.effective_log_level, config.log_format)
-    warn_of_unknown_variables(log)
+    warn_of_unknown(log, config)
+    if sys.stdin is not None and sys.stdin.isatty():
+        _greet_typist(options)
     early = EarlySignals()
     # Before our other modules are loaded, so that the server starts meanwhile.
     process = _start(one) if one.command else None
@@ -80,6 +83,19 @@ def _relay(options: argparse.Namespace, read: Read) -> int:
 
     with redirect_stdout(sys.stderr):  # stdout is the client's: a pack's output must not get in between
         return asyncio.run(relay())
+
+
+def _greet_typist(options: argparse.Namespace) -> None:
+    """Tell someone at a terminal what this command waits for. Clients start it with a pipe."""
+    import json
+
+    from brimgate.config.masking import masked_arguments
+
+    entry = {"command": "brimgate", "args": masked_arguments(options.given)}
+    complain(
+        f"waiting for an MCP client on standard input (Ctrl-C ends). Clients start it themselves; paste into theirs: "
+        f'"mcpServers": {json.dumps({"NAME": entry}, ensure_ascii=False)}'
+    )
 
 
 def _tickets() -> "ClaimTickets":

@@ -133,9 +133,14 @@ class Upstream:
 class Server:
     """How `brimgate serve` listens, and which clients it accepts."""
 
-    host: str = option("127.0.0.1", "address to listen on", reloadable=False)
+    host: str = option("127.0.0.1", "address to listen on", reloadable=False, flag="--host")
     port: int = option(
-        3_010, "port to listen on; 0 takes a free one", minimum=0, maximum=65_535, reloadable=False
+        3_010,
+        "port to listen on; 0 takes a free one",
+        minimum=0,
+        maximum=65_535,
+        reloadable=False,
+        flag="--port",
     )
     allowed_hosts: tuple[str, ...] = option(
         (), "host names to accept, besides those of this machine", example="[gate.example.com]"

@@ -48,7 +48,7 @@ def load(
     overrides: AnyMapping[str, str] | None = None,
     content: bytes | None = None,
 ) -> Config:
-    """Return the configuration in force. `overrides` are keys and values as given on the command line.
+    """Return the configuration in force. `overrides` are keys, or their flags, and values of the command line.
 
     `content` is what was read of the file already: read again, it might be half of what is being written.
     """
@@ -63,7 +63,10 @@ def load(
         if key.variable in environment
     }
     config = _override(config, given, origins)
-    line = {name: (f"--set {name}", value) for name, value in (overrides or {}).items()}
+    line = {
+        name: (name if name.startswith("--") else f"--set {name}", value)
+        for name, value in (overrides or {}).items()
+    }
     config = _override(config, line, origins)
     if path is not None:
         config = replace(
@@ -121,7 +124,7 @@ def unknown_variables(environment: AnyMapping[str, str]) -> list[str]:
 
 def _override(config: Config, given: AnyMapping[str, tuple[str, str]], origins: dict[Place, str]) -> Config:
     """Override single values by the names of their keys, each with the name of its source."""
-    known = {key.name: key for key in variables()} | {key.path[-1]: key for key in variables()}
+    known = {name: key for key in variables() for name in (key.name, key.path[-1], key.option.flag) if name}
     changes: dict[Place, dict[str, Any]] = {(): {}, **{(section,): {} for section in _SECTIONS}}
     complaints: list[str] = []
     for name, (origin, text) in given.items():
@@ -132,7 +135,9 @@ def _override(config: Config, given: AnyMapping[str, tuple[str, str]], origins: 
             continue
         value, wrong = read_scalar(inner_of(key.type), text.strip(), key.option)
         if wrong:
-            complaints.append(f"{origin}: {key.name}: {wrong}")
+            complaints.append(
+                f"{origin}: {wrong}" if origin == key.option.flag else f"{origin}: {key.name}: {wrong}"
+            )
         changes[key.path[:-1]][key.path[-1]] = value
         origins[key.path] = origin
     raise_all(complaints)

@@ -5,6 +5,7 @@ import json
 import math
 import re
 import shlex
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
-from brimgate.cli.gateway import config_path, refuse_unfilled, started_by
+from brimgate.cli.gateway import config_path, near_option, near_url, refuse_unfilled, started_by
 from brimgate.cli.output import complain, printable
 from brimgate.config.declarations import Config, Upstream
 from brimgate.config.masking import MASK, masked_arguments
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from brimgate.packs.pack import Pack
 
 _TIMEOUT_SECONDS: Final = 60.0
-_OPTION: Final = re.compile(r"^ +(--[a-z][a-z-]*)", re.MULTILINE)
 _NEGATIVE: Final = re.compile(r"-[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?")
 _WHICH: Final = (
     "which server? Give its URL, its name in --config FILE, or its command behind -- at the end of the line"
@@ -81,14 +81,19 @@ def _checked(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]
     """Check the words that argparse left over: none may be an unknown option."""
     for word in words:
         if word[:1] == "-" and word != "-" and " " not in word and not _NEGATIVE.fullmatch(word):
-            near = get_close_matches(word.partition("=")[0], _OPTION.findall(parser.format_help()), 1, 0.5)
-            hint = f" (did you mean {near[0]}?)" if near else ""
-            name = word.lstrip("-").partition("=")[0] or "NAME"
-            parser.error(
-                f"there is no option {word}{hint}; what a tool takes is written {name}=VALUE, "
-                f"a text that begins with - as NAME={word}"
-            )
+            parser.error(f"there is no option {word}{_meant(parser, word)}")
     return list(words)
+
+
+def _meant(parser: argparse.ArgumentParser, word: str) -> str:
+    """Say what an unknown option may be: a misspelt one, one of a server's command, or an argument of a tool."""
+    if word.startswith("--"):
+        name = word.lstrip("-").partition("=")[0] or "NAME"
+        return f"{near_option(parser, word)}; what a tool takes is written {name}=VALUE, a text that begins with - as NAME={word}"
+    return (
+        "; if it belongs to the command that starts the server, put -- before that command: … -- COMMAND "
+        f"{word}; a text that begins with - is written NAME={word}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +159,26 @@ def _chosen(options: argparse.Namespace) -> Target:
     _refuse_http_options(options)
     if given not in config.upstreams:
         raise OperatorError(
-            f"there is no server {printable(given)[:60]} in the configuration{_known(config)}; a URL would do as well "
-            "(http://… or https://…), or a command behind -- at the end of the line"
+            f"there is no server {printable(given)[:60]} in the configuration{_hint(options, config)}"
         )
     return Target(given, config.upstreams[given], words, given, config)
+
+
+def _hint(options: argparse.Namespace, config: Config) -> str:
+    """Say what may be meant where no server has the given name."""
+    words: list[str] = options.words
+    if url := near_url(words[0]):
+        return f"; did you mean {printable(url)[:200]}?"
+    # A tool stands before its server's command, and may have the name of a program itself.
+    started = next((at for at in (*range(1, len(words)), 0) if shutil.which(words[at])), None)
+    if started is not None:
+        line = " ".join(
+            [*map(shlex.quote, words[:started]), "--", shlex.join(masked_arguments(words[started:]))]
+        )
+        return f"; if {printable(words[started])} starts it, put -- before it: {printable(line)}"
+    if near := get_close_matches(words[0][:60], config.upstreams, 1):
+        return f"; did you mean {near[0]}?{_known(config)}"
+    return f"{_known(config)}; a URL would do as well (http://… or https://…), or a command behind -- at the end of the line"
 
 
 def _known(config: Config) -> str:
