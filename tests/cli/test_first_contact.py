@@ -7,10 +7,12 @@ import shlex
 import socket
 import subprocess
 import sys
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
 
+from brimgate.cli.demo import _usual_port  # pyright: ignore[reportPrivateUsage]
 from tests.config.running import BRIMGATE, SERVER, environment, gateway
 from tests.http.serving import serve
 from tests.in_process import Here
@@ -136,6 +138,14 @@ def test_a_port_that_is_taken_is_told_with_the_way_out() -> None:
     assert "it is in use by another program; --port N chooses another, --port 0 any" in "".join(
         serving.all_lines()
     )
+
+
+def test_the_demo_says_that_the_usual_port_is_taken(capfd: pytest.CaptureFixture[str]) -> None:
+    with ExitStack() as holding:
+        with suppress(OSError):  # somebody else has it already
+            holding.enter_context(socket.create_server(("127.0.0.1", 3_010)))
+        assert _usual_port() == "0"
+    assert "port 3010 is in use by another program: taking a free one" in capfd.readouterr().err
 
 
 def test_measure_says_what_it_measures(here: Here) -> None:

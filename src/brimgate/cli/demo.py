@@ -317,7 +317,7 @@ def _serve(port: str | None) -> None:
 
     demo = {"demo": Upstream(command=_GRAPH[0], args=_GRAPH[1:])}
 
-    chosen = {"server.port": port or _usual_port()}
+    chosen = {"--port": port or _usual_port()}
 
     def read(_: bytes | None = None) -> Config:
         return replace(load(overrides=chosen), upstreams=demo)
@@ -334,6 +334,7 @@ def _usual_port() -> str:
         try:
             probe.bind((usual.host, usual.port))
         except OSError:
+            complain(f"port {usual.port} is in use by another program: taking a free one")
             return "0"
     return str(usual.port)
 
