@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import shlex
 import socket
 import subprocess
@@ -119,15 +120,24 @@ def test_run_behind_a_pipe_says_nothing() -> None:
         assert not any("waiting for" in line for line in client.rest_of_log())
 
 
-def test_serve_prints_what_clients_need() -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such terminals")
+def test_serve_on_a_terminal_prints_what_clients_need() -> None:
+    ours, theirs = pty.openpty()
+    command = [*BRIMGATE, "serve", "--port", "0", "--", *SERVER]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=theirs, env=environment()) as process:
+        os.close(theirs)
+        with os.fdopen(ours, "rb", 0) as terminal:
+            lines = [terminal.readline().decode() for _ in range(4)]
+        process.terminate()
+    url = re.search(r"serving (http://127.0.0.1:\d+/mcp) ", lines[0])
+    assert url is not None
+    assert f"Claude Code     claude mcp add --transport http python {url[1]}" in lines[1]
+    assert json.loads(shlex.split(lines[2])[-1]) == {"name": "python", "type": "http", "url": url[1]}
+    assert json.loads(lines[3][lines[3].index("{") :])["mcpServers"]["python"]["url"] == url[1]
+
+
+def test_serve_in_a_log_prints_only_its_address() -> None:
     with serve() as serving:
-        url = f"http://127.0.0.1:{serving.port}/mcp"
-        assert f"claude mcp add --transport http python {url}" in serving.wait_for_line("Claude Code")
-        line = serving.wait_for_line("Cursor")
-        assert json.loads(line[line.index("{") :])["mcpServers"]["python"]["url"] == url
-        line = serving.wait_for_line("VS Code")
-        assert json.loads(shlex.split(line)[-1]) == {"name": "python", "type": "http", "url": url}
-    with serve("--log-format", "json") as serving:
         assert serving.port
     assert not any("claude mcp" in line for line in serving.all_lines())
 

@@ -72,7 +72,7 @@ def _announce(address: str, config: Config, api_paths: Sequence[str]) -> None:
     paths = ["/mcp"] if len(names) == 1 else [f"/mcp/{quote(name)}" for name in names]
     for path in (*paths, *(f"{one}/docs" for one in api_paths)):
         complain(f"serving {address}{path} (Ctrl-C ends)")
-    if config.log_format == "text":
+    if sys.stderr is not None and sys.stderr.isatty():  # a log has no use for them
         for client, text in client_entries(names[0], f"{address}{paths[0]}"):
             complain(f"  {client:<16}{text}")
 
