@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from brimgate.cli.demo import _usual_port  # pyright: ignore[reportPrivateUsage]
+from brimgate.cli.main import COMMANDS
 from tests.config.running import BRIMGATE, SERVER, environment, gateway
 from tests.http.serving import serve
 from tests.in_process import Here
@@ -26,6 +27,13 @@ def test_alone_it_prints_help_that_fits_a_terminal(here: Here) -> None:
     text = done.stdout.decode()
     assert "start here:" in text and "brimgate demo" in text
     assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_help_fits_a_terminal(here: Here, command: str) -> None:
+    done = here(command, "--help", COLUMNS="80")
+    assert done.returncode == 0
+    assert [line for line in done.stdout.decode().splitlines() if len(line) > 80] == []
 
 
 MEANT = {

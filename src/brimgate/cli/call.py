@@ -48,10 +48,11 @@ _EXAMPLE: Final = """arguments:
 
 example:
   brimgate call https://mcp.example.com/mcp search "late payment" limit=20
-  brimgate call --config brimgate.yaml notes add_note title="To do" text=@todo.md
+  brimgate call --config brimgate.yaml notes add_note title=Today text=@todo.md
   brimgate call list_bookings -- python -m brimgate.sandboxes.demo
 
-exit codes: 0 done, 1 the tool failed, 2 wrong usage or arguments, 3 no such server, 4 no answer in time
+exit codes: 0 done, 1 the tool failed, 2 wrong usage or arguments,
+3 no such server, 4 no answer in time
 """
 
 
@@ -64,7 +65,6 @@ def add_parser(commands: Commands) -> None:
         usage="brimgate call [options] UPSTREAM TOOL [ARGUMENTS…]\n"
         "       brimgate call [options] TOOL [ARGUMENTS…] -- COMMAND ARGS…",
         epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "words", nargs="*", metavar="WORD", help="the server, its tool, and the tool's arguments"

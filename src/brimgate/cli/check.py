@@ -27,7 +27,6 @@ def add_parser(commands: Commands) -> None:
         description="Check a configuration, and show what is in force with it: file, environment, defaults. "
         "Secrets are masked. Exits 2 with the key and line of every mistake.",
         epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "file", metavar="FILE", nargs="?", type=Path, help="YAML or JSON (default: BRIMGATE_CONFIG)"

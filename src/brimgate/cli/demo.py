@@ -65,7 +65,6 @@ def add_parser(commands: Commands) -> None:
         "reading on from a cursor, finding what a cut would have hidden, and walking to the end to prove that nothing is "
         "lost. On a terminal it goes on by itself, or at any key; q ends it. Exits with 1 if anything was lost.",
         epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--fast", action="store_true", help="without pauses, as where there is no terminal")
     parser.add_argument(

@@ -81,7 +81,7 @@ def add_flags(parser: Arguments, *names: str) -> None:
 
 def add_budget_flag(parser: Arguments) -> None:
     usual = Policy()
-    known = f"at least {MIN_BUDGET} (default: {usual.output_token_threshold}, text {usual.text_budget})"
+    known = f"at least {MIN_BUDGET} (default: {usual.output_token_threshold})"
     parser.add_argument(
         "--budget", metavar="N", type=int, help=f"{option_named(Override, 'threshold').doc}, {known}"
     )

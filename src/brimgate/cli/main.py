@@ -132,18 +132,27 @@ def _refuse(parser: argparse.ArgumentParser, word: str) -> NoReturn:
     parser.error(f"there is no option {printable(word)[:60]}{near_option(parser, word)}")
 
 
+class HelpText(argparse.HelpFormatter):
+    """Wraps descriptions, and leaves examples as they are: they have lines of their own."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if "\n" in text else super()._fill_text(text, width, indent)
+
+
 def build_parser(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="brimgate",
         description="Keeps every MCP answer inside a token budget without losing a byte.",
         epilog=_START,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpText,
     )
     parser.add_argument("--version", action="version", version=f"brimgate {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in names:
         import_module(f"brimgate.cli.{name}").add_parser(commands)
-        commands.choices[name].set_defaults(parser=commands.choices[name])
+        command = commands.choices[name]
+        command.formatter_class = HelpText
+        command.set_defaults(parser=command)
     return parser
 
 

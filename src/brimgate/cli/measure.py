@@ -28,10 +28,13 @@ _RUNS: Final = 10
 _EXAMPLE: Final = """example:
   brimgate measure
   brimgate measure --calls answers.jsonl --pack graphiti --format json
-  brimgate measure --format svg --output savings.svg -- python -m brimgate.sandboxes.graphiti
+  brimgate measure --format svg -- python -m brimgate.sandboxes.graphiti
 
-A line of a file of calls is {"tool": NAME, "arguments": {…}, "answer": …}; without an answer it is made live.
-exit codes: 0 every operation meets its target, 1 one does not, 2 wrong usage, 3 no such server, 4 no answer in time
+A line of a file of calls is {"tool": NAME, "arguments": {…}, "answer": …};
+without an answer it is made live.
+
+exit codes: 0 every operation meets its target, 1 one does not, 2 wrong usage,
+3 no such server, 4 no answer in time
 """
 
 
@@ -52,7 +55,6 @@ def add_parser(commands: Commands) -> None:
         "flagged.",
         usage="brimgate measure [options] [UPSTREAM]\n       brimgate measure [options] -- COMMAND ARGS…",
         epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add("words", nargs="*", metavar="UPSTREAM", help="server to call live (default: none)")

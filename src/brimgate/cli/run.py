@@ -42,7 +42,6 @@ def add_parser(commands: Commands) -> None:
         "runs at a URL.",
         usage="brimgate run [options] [-- COMMAND ARGS…]",
         epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_gateway_options(parser)
     add_sandbox_option(parser)

@@ -44,7 +44,6 @@ def add_parser(commands: Commands) -> None:
         "configuration names.",
         usage="brimgate serve [options] [-- COMMAND ARGS…]",
         epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--host", metavar="ADDRESS", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", metavar="N", help="port to listen on (default: 3010; 0 takes a free one)")

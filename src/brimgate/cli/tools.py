@@ -44,7 +44,6 @@ def add_parser(commands: Commands) -> None:
         "configuration; a server on stdio is given by its command behind --.",
         usage="brimgate tools [options] UPSTREAM [TOOL]\n       brimgate tools [options] [TOOL] -- COMMAND ARGS…",
         epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("words", nargs="*", metavar="WORD", help="the server, and the tool to describe")
     parser.add_argument("--json", action="store_true", help="print the definitions as the server sent them")
