@@ -12,7 +12,7 @@ import pytest
 from brimgate.sandboxes.hostaway import sandbox
 from tests.config.running import BRIMGATE, environment, gateway
 from tests.hostaway.asking import SMALL
-from tests.http.serving import PATIENCE, exchange, serve
+from tests.http.serving import PATIENCE, exchange, serve, wait_until
 from tests.systems.hostaway import config_of
 
 ACCOUNT = {"HOSTAWAY_ACCOUNT_ID": "61148", "HOSTAWAY_API_KEY": "sandbox-secret"}
@@ -64,7 +64,7 @@ def test_the_sandbox_needs_no_account() -> None:
         serving.wait_for_line("/api/v1/docs")
         first = serving.get("/api/v1/bookings").json
         assert first["meta"] | {"pageSize": 0} | {"totalCount": 2_000} == first["meta"] | {"pageSize": 0}
-        assert serving.get("/health").json["status"] == "healthy"
+        wait_until(lambda: serving.get("/health").json["status"] == "healthy", "a health check")
 
 
 def test_the_sandbox_behind_stdio() -> None:

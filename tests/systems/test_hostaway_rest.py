@@ -499,4 +499,4 @@ def test_the_page_shows_every_route_and_fetches_nothing(system: System) -> None:
 
 
 def test_health_tells_whether_the_api_can_be_reached(system: System) -> None:
-    assert system.get("/health").json["checks"]["hostaway"]["status"] == "healthy"
+    wait_until(lambda: system.get("/health").json["checks"]["hostaway"]["status"] == "healthy", "a check")

@@ -6,17 +6,18 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from brimgate import __version__
+from brimgate.app.health import overall
 from brimgate.app.upstream import ServedUpstream, Slots
 from brimgate.config.declarations import Config
 from brimgate.errors import OperatorError
 from brimgate.front.mcp.listener import Listening
 from brimgate.front.mcp.request import HttpExchange
 from brimgate.front.mcp.router import Handler, Router, answer_document, only
-from brimgate.guard.origin import OriginRules, is_loopback
+from brimgate.guard.origin import OriginRules, is_local, is_loopback
 from brimgate.hold.runtime import ProcessProtection
 from brimgate.relay.protocol import message as rpc
 from brimgate.watch.log import LEVELS, Log
@@ -123,6 +124,8 @@ class HttpGateway:
         if hasattr(signal, "SIGHUP"):
             with suppress(NotImplementedError, RuntimeError):
                 loop.add_signal_handler(signal.SIGHUP, on_reload)
+        for upstream in self._upstreams.values():
+            upstream.health.start()
         sweeping = asyncio.create_task(self._sweep())
         await self._stopping.wait()
         sweeping.cancel()
@@ -168,13 +171,15 @@ class HttpGateway:
 
     async def _health(self, exchange: HttpExchange) -> None:
         exchange.log_level = "debug"  # Docker and Kubernetes ask every few seconds
-        names = list(self._upstreams)
-        found = await asyncio.gather(*(self._upstreams[name].health() for name in names))
-        checks = dict(zip(names, found, strict=True))
-        down = [name for name, check in checks.items() if check["status"] != "healthy"]
-        status = "healthy" if not down else "unhealthy" if len(down) == len(names) else "degraded"
-        document = {
-            "status": status,
+        checks = {name: upstream.health.ask() for name, upstream in self._upstreams.items()}
+        status = overall(checks.values())
+        document = {"status": status} | (
+            self._details(checks) if is_local(exchange.client, exchange.headers) else {}
+        )
+        await answer_document(exchange, rpc.encode(document), 503 if status == "unhealthy" else 200)
+
+    def _details(self, checks: dict[str, dict[str, Any]]) -> dict[str, Any]:
+        return {
             "timestamp": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
             "version": __version__,
             "uptime": round(time.monotonic() - self._began, 1),
@@ -185,7 +190,6 @@ class HttpGateway:
             },
             "connections": self._listening.connections,
         }
-        await answer_document(exchange, rpc.encode(document), 503 if status == "unhealthy" else 200)
 
 
 def check_address(host: str) -> None:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Final
 from brimgate.cli import Commands
 from brimgate.cli.output import complain, write_text
 from brimgate.config.declarations import Config
+from brimgate.config.placeholders import filled
 from brimgate.config.show import difference, effective
 from brimgate.config.sources import load, unknown_variables
 from brimgate.engine.policy import PathPattern
+from brimgate.engine.tokens.estimator import unknown_model
 from brimgate.errors import OperatorError
 
 if TYPE_CHECKING:
@@ -31,7 +33,6 @@ def add_parser(commands: Commands) -> None:
         description="Check a configuration, and show what is in force with it: file, environment, defaults. "
         "Secrets are masked. Exits 2 with the key and line of every mistake.",
         epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "file", metavar="FILE", nargs="?", type=Path, help="YAML or JSON (default: BRIMGATE_CONFIG)"
@@ -49,6 +50,9 @@ def run(options: argparse.Namespace) -> int:
     _check_apis(config)
     for variable in unknown_variables(os.environ):
         complain(f"{variable}: no option has this name")
+    protection = config.context_protection
+    if not protection.token_family and (what := unknown_model(protection.model)):
+        complain(what)
     if options.against is None:
         write_text(effective(config))
     else:
@@ -70,7 +74,7 @@ def _check_apis(config: Config) -> None:
         for key, pattern in _idle_rules(config, name, api):
             complain(f"{key}.{pattern}: no {'path' if 'endpoints' in key else 'tool'} of {name} matches it")
         try:
-            open_api(one)
+            open_api(filled(one))
         except OperatorError as error:
             complain(f"upstreams.{name} could not be served from here: {error}")
 

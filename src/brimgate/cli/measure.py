@@ -28,10 +28,13 @@ _RUNS: Final = 10
 _EXAMPLE: Final = """example:
   brimgate measure
   brimgate measure --calls answers.jsonl --pack graphiti --format json
-  brimgate measure --format svg --output savings.svg -- python -m brimgate.sandboxes.graphiti
+  brimgate measure --format svg -- python -m brimgate.sandboxes.graphiti
 
-A line of a file of calls is {"tool": NAME, "arguments": {…}, "answer": …}; without an answer it is made live.
-exit codes: 0 every operation meets its target, 1 one does not, 2 wrong usage, 3 no such server, 4 no answer in time
+A line of a file of calls is {"tool": NAME, "arguments": {…}, "answer": …};
+without an answer it is made live.
+
+exit codes: 0 every operation meets its target, 1 one does not, 2 wrong usage,
+3 no such server, 4 no answer in time
 """
 
 
@@ -52,7 +55,6 @@ def add_parser(commands: Commands) -> None:
         "flagged.",
         usage="brimgate measure [options] [UPSTREAM]\n       brimgate measure [options] -- COMMAND ARGS…",
         epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add("words", nargs="*", metavar="UPSTREAM", help="server to call live (default: none)")
@@ -76,6 +78,11 @@ def run(options: argparse.Namespace) -> int:
 
     pack = load_pack(options.pack or "graphiti")
     calls = _calls(options, pack)
+    if not options.calls:
+        complain(
+            f"what the pack {pack.name} saves on its own samples, {options.runs} runs each: JSON against what is shown. "
+            "Your own server: brimgate measure URL, or brimgate measure -- COMMAND"
+        )
     unanswered = next((one.tool for one in calls if not one.answer), None)
     if unanswered:
         raise BadRequest(f"{unanswered} has no answer in the file: say which server to ask for it")
@@ -182,10 +189,11 @@ async def _ask(caller: "McpClient", call: "Recorded") -> "_Answered":
 
 
 def _conclude(pack: "Pack", answered: Sequence["_Answered"], options: argparse.Namespace) -> int:
+    from brimgate.cli.engine_options import chosen_family
     from brimgate.cli.savings import Summary
-    from brimgate.engine.tokens.estimator import Estimator, family_of
+    from brimgate.engine.tokens.estimator import Estimator
 
-    family = options.token_family or (family_of(options.model) if options.model else "claude")
+    family = chosen_family(options)
     estimator = Estimator(family)
     runs: dict[str, list[Measurement]] = {}
     answered = _without_failures(pack, answered)

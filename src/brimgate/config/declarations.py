@@ -101,7 +101,12 @@ class Upstream:
     """One upstream: a command that starts it, the address of one that runs, or a REST API."""
 
     command: str = option("", "command that starts the server", reloadable=False)
-    args: tuple[str, ...] = option((), "arguments of the command", reloadable=False, listed=True)
+    args: tuple[str, ...] = option(
+        (),
+        "arguments of the command; here, in `env`, `headers` and `url`, `${NAME}` is filled in from the environment",
+        reloadable=False,
+        listed=True,
+    )
     env: dict[str, str] = option(
         {}, "environment variables to add for the server", secret=True, reloadable=False
     )
@@ -143,9 +148,14 @@ class Upstream:
 class Server:
     """How `brimgate serve` listens, and which clients it accepts."""
 
-    host: str = option("127.0.0.1", "address to listen on", reloadable=False)
+    host: str = option("127.0.0.1", "address to listen on", reloadable=False, flag="--host")
     port: int = option(
-        3_010, "port to listen on; 0 takes a free one", minimum=0, maximum=65_535, reloadable=False
+        3_010,
+        "port to listen on; 0 takes a free one",
+        minimum=0,
+        maximum=65_535,
+        reloadable=False,
+        flag="--port",
     )
     allowed_hosts: tuple[str, ...] = option(
         (), "host names to accept, besides those of this machine", example="[gate.example.com]"
@@ -167,6 +177,11 @@ class Server:
     )
     session_dropped_seconds: float = option(
         60, "seconds until a session ends whose connection was cut, unless its client reconnects", minimum=1
+    )
+    health_interval_seconds: float = option(
+        15,
+        "least seconds between two health checks of an upstream, while somebody asks for /health",
+        minimum=0.1,
     )
     grace_seconds: float = option(10, "seconds to finish running calls at shutdown", minimum=0)
 

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from brimgate.hold.live_lists import ClaimTickets
     from brimgate.hold.protection import Protection
 
+_SHOWN_BYTES: Final = 200
+"""Of a line that is no message, for the log."""
 _TOO_DEEP: Final = "maximum recursion depth"
 _GREETINGS: Final = frozenset(("initialize", "server/discover"))
 
@@ -358,7 +360,8 @@ class Session:
             return [ToClient(line)]
         if call is not None:
             return self._reducer.unreadable(call, line, reason)
-        return [Note("garbage", {"bytes": len(line), "reason": reason[:200]}, "warning")]
+        begins = bytes(line[:_SHOWN_BYTES]).decode("utf-8", "replace")
+        return [Note("garbage", {"bytes": len(line), "begins": begins, "reason": reason[:200]}, "warning")]
 
     # Upstream failures
 

@@ -23,9 +23,9 @@ from brimgate.back.rest.live_list import FetchedList
 from brimgate.back.rest.model import Api, ApiTool, Order, Paging, Setting
 from brimgate.back.rest.paging import ApiPage, PageWalk, keys_of, values_of, walk_of
 from brimgate.back.rest.rates import Rates
-from brimgate.back.rest.request import Checker, Fixed, coerced, compose
+from brimgate.back.rest.request import ACCEPT_JSON, Checker, Fixed, coerced, compose
 from brimgate.back.rest.response import Content, Misshapen, Opened, content, whole_number
-from brimgate.back.rest.sender import ApiReply, Sender
+from brimgate.back.rest.sender import ApiReply, ApiRequest, Sender
 from brimgate.back.rest.tool_declaration import LIMIT, MAX_RECORDS
 from brimgate.engine import jsontext
 from brimgate.engine.policy import MAX_PAGE, USUAL_PAGE
@@ -134,6 +134,14 @@ class RestApi:
     def read_texts(self, tool: str, texts: Mapping[str, str]) -> dict[str, Any]:
         """Convert arguments that came as texts to the types of their parameters."""
         return coerced(self.api.tools[tool], texts)
+
+    async def check(self) -> None:
+        """Check the API by its health request; without one, by a connection. Raise ApiError if it is not well."""
+        if not self.api.health:
+            await self.reach()
+            return
+        target = (self._base_path + self.api.health).encode("ascii")
+        await self._caller.call(ApiRequest(b"GET", target, [ACCEPT_JSON], may_run=False))
 
     async def reach(self) -> None:
         """Check whether a server listens there, without a request. Raise ApiError if not."""

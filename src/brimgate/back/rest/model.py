@@ -159,4 +159,6 @@ class Api:
     max_wait_seconds: float
     message: str
     """Where in the body of an error its message is; empty if nowhere."""
+    health: str
+    """The path, with a query, of the request that checks its health; empty if none is declared."""
     tools: Mapping[str, ApiTool]

@@ -27,13 +27,17 @@ _HOLD_SECONDS: Final = 0.02
 class HandshakeSessions:
     """The endpoint for POST, GET and DELETE of clients that do the handshake."""
 
-    def __init__(self, converse: Converse, timing: Callable[[], Timing]) -> None:
-        self._converse, self._timing = converse, timing
+    def __init__(
+        self,
+        converse: Converse,
+        timing: Callable[[], Timing],
+        on_handshake: "Callable[[UpstreamError | None], None]",
+    ) -> None:
+        """Create it. `on_handshake` gets why the server failed a handshake, or None if it answered."""
+        self._converse, self._timing, self._on_handshake = converse, timing, on_handshake
         self._sessions: dict[bytes, HttpSession] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self.created = 0
-        self.trouble = ""
-        """Why the last handshake failed, if it did."""
         self.is_draining = False
 
     def __len__(self) -> int:
@@ -132,7 +136,7 @@ class HandshakeSessions:
                 return
             if stream.failure is not None:
                 raise self._down(stream.failure, message.key)
-            self.trouble = ""
+            self._on_handshake(None)
             document = stream.document(is_batch=False)
             answer = rpc.read(document)
             is_established = isinstance(answer, Message) and not answer.has_error
@@ -147,7 +151,7 @@ class HandshakeSessions:
                 self.close(session)
 
     def _down(self, failure: "UpstreamError", key: bytes) -> HttpError:
-        self.trouble = str(failure)
+        self._on_handshake(failure)
         return upstream_down(failure, key, is_greeting=True)
 
     async def get(self, exchange: HttpExchange) -> None:
