@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from brimgate.app.rest_api import ServedApi
     from brimgate.hold.protection import Protection
 
+_LEAST_IDLE_SECONDS: Final = 1.0
+"""A session that was used a moment ago may be about to be used again."""
+_LEAVE_SECONDS: Final = 5.0
 _SWEEP_SECONDS: Final = 5.0
 _FIRST_LOOK_SECONDS: Final = 0.005
 _LAST_LOOK_SECONDS: Final = 0.25
@@ -53,6 +56,8 @@ class HttpGateway:
             )
             for name in config.upstreams
         }
+        for upstream in self._upstreams.values():
+            upstream.sessions.make_room = self._end_idlest
         self._apis = self._serve_apis(protection, budget)
         self._router = Router(
             self._routes(),
@@ -65,6 +70,22 @@ class HttpGateway:
         self._stopping = asyncio.Event()
         self._is_hurried = False
         self._began = time.monotonic()
+
+    async def _end_idlest(self) -> bool:
+        """End the session that nobody has used for longest: clients that go without a word lock nobody out."""
+        before = time.monotonic() - _LEAST_IDLE_SECONDS
+        idle = [
+            (found.used_at, number, one.sessions, found)
+            for number, one in enumerate(self._upstreams.values())
+            if (found := one.sessions.idlest(before)) is not None
+        ]
+        if not idle:
+            return False
+        _, _, sessions, session = min(idle, key=lambda one: one[:2])
+        self._log.write("session_ended", {"reason": "room for another: it was idle for longest"})
+        if (ending := sessions.close(session, 0.0)) is not None:
+            await asyncio.wait((ending,), timeout=_LEAVE_SECONDS)
+        return True
 
     @property
     def address(self) -> str:

@@ -274,7 +274,7 @@ class ServedUpstream:
     def _tell(self, told: Told) -> None:
         match told:
             case Note():
-                self._log.write(told.event, {"upstream": self.name} | told.fields, told.level)
+                self._log.write_seldom(told.event, {"upstream": self.name} | told.fields, told.level)
             case Decided(decision):
                 self._log.decided(decision)
             case _:

@@ -377,7 +377,7 @@ def _values(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
         yield f"{name}: {spelled}", value if isinstance(value, str) else spelled
 
 
-# TextLines
+# Lines
 
 
 def _search_lines(document: Document, wanted: Matcher, lines: tuple[int, int] | None = None) -> Hits:
