@@ -102,7 +102,7 @@ def test_a_text_that_is_used_never_costs_more_tokens(answered: Answered, family:
     document = as_document(answer)
     chosen = policy(4_000, family, compact="always", has_notices=False)
 
-    def answer_format(page: bytes, first: int, total: int | None) -> str | None:
+    def answer_format(page: bytes, first: int, total: int | None, _: int) -> str | None:
         return said(tool, page, Scene(first=first, total=total))[0]
 
     plan = decide(Document(document), chosen, answer_format)

@@ -116,7 +116,7 @@ def test_trouble_in_the_relay_comes_with_the_name_of_the_pack_whatever_was_asked
     troubles: list[dict[str, object]] = []
     words = answer_formats_of(PACK, "search_nodes")
     assert words is not None
-    assert words(arguments, troubles.append)(b'{"message":"no list"}', 0, None) is None
+    assert words(arguments, troubles.append)(b'{"message":"no list"}', 0, None, 21) is None
     assert [(trouble["pack"], trouble["operation"], trouble["inputBytes"]) for trouble in troubles] == [
         ("graphiti", "search_nodes", 21)
     ]

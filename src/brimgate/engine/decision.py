@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 Outcome = Literal["passed", "rendered", "page", "preview", "chunk", "read", "refused", "error"]
 """What became of an answer: the first five are decided here, the others by whoever was asked."""
-AnswerFormat = Callable[[bytes, int, int | None], str | None]
+AnswerFormat = Callable[[bytes, int, int | None, int], str | None]
 """Writes a document as text.
 
-Takes the document, the number of its first item, and how many items there are (None: all are given). Returns None if
-it cannot be formatted. It never raises.
+Takes the document, the number of its first item, how many items there are (None: all are given), and how many bytes
+the whole answer has. Returns None if it cannot be formatted. It never raises.
 """
 BEST_SAVING: Final = 6
 """No form has ever shrunk JSON by more than this factor. Beyond it, rendering the whole answer is not tried."""
@@ -401,7 +401,7 @@ def _formatted(document: Document, budget: int, policy: Policy, answer_format: A
         room -= allowance(policy, section=True)
     if estimator.table(document.data) > room * _FORMATTER_SAVING:
         return None
-    text = answer_format(document.data, 0, None)
+    text = answer_format(document.data, 0, None, len(document.data))
     if text is None or not _is_cheap(text, document, room, policy):
         return None
     return Format(text, budget, len(formatted_items(document) or ()))
