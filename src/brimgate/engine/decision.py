@@ -30,6 +30,9 @@ BEST_SAVING: Final = 6
 _FORMATTER_SAVING: Final = 12
 """An answer this many times over the room does not fit even when a pack formats it."""
 _CLEARLY_CHEAPER: Final = 0.75
+_CLEARLY_FEWER_BYTES: Final = 0.9
+_SMALL_BYTES: Final = 16_384
+"""To count exactly, a vocabulary is loaded, which takes 80 to 200 ms: more than all else that a call from a shell does."""
 _WORTH_COMPACTING: Final = 0.15
 NOTICE_ALLOWANCE: Final = 60
 """Tokens for the one-line notice above a re-rendered answer, which has no cursor."""
@@ -412,10 +415,20 @@ def _is_cheap(text: str, document: Document, room: int, policy: Policy) -> bool:
     estimator = policy.estimator
     if not policy.has_notices:
         is_cheaper = estimator.table(text) <= _CLEARLY_CHEAPER * estimator.table(document.data)
-        if is_cheaper and estimator.surely_fits(text, room):
+        if (is_cheaper or _has_fewer_bytes(text, document, policy)) and estimator.surely_fits(text, room):
             return True
     cost, whole = estimator.ceiling(text), estimator.ceiling(document.data)
     return cost <= min(room, whole) and _is_worth(cost, whole, policy)
+
+
+def _has_fewer_bytes(text: str, document: Document, policy: Policy) -> bool:
+    size = len(text.encode("utf-8", "surrogateescape"))
+    return _is_compared_by_bytes(document, policy) and size <= _CLEARLY_FEWER_BYTES * len(document.data)
+
+
+def _is_compared_by_bytes(document: Document, policy: Policy) -> bool:
+    """Return whether exact counts are not worth their time: in a shell, for an answer that is small anyway."""
+    return not policy.has_notices and len(document.data) <= _SMALL_BYTES
 
 
 def formatted_items(document: Document) -> jsontext.Children | None:
@@ -441,7 +454,8 @@ def _rerendered(document: Document, tokens: int, budget: int, policy: Policy) ->
     from brimgate.engine.forms import render
 
     estimator = policy.estimator
-    rendered = render(jsontext.canonical(document.data), policy.format, estimator)
+    by_bytes = _is_compared_by_bytes(document, policy)
+    rendered = render(jsontext.canonical(document.data), policy.format, estimator, by_bytes=by_bytes)
     room = budget - (NOTICE_ALLOWANCE if policy.has_notices else 0)
     if not policy.has_notices and estimator.surely_fits(rendered.text, room):
         cost = estimator.table(rendered.text)
