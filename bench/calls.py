@@ -119,7 +119,7 @@ def _calls(graph: Graph) -> list[tuple[str, dict[str, Any]]]:
     return [*calls, ("clear_graph", {"group_ids": ["work"]}), ("clear_graph", {})]
 
 
-BARS = {"search_nodes": 45, "search_memory_facts": 75, "get_episodes": 30}
+BARS = {"search_nodes": 45, "search_memory_facts": 75, "get_episodes": 40}
 
 
 def _savings(measured: list[Measurement]) -> list[Row]:

@@ -35,7 +35,7 @@ _BEGINNING: Final = datetime.min.replace(tzinfo=UTC)
 
 
 def recent(answer: Any, scene: Scene) -> str:
-    members = unwrapped(answer, "episodes")
+    members = _as_list(unwrapped(answer, "episodes"))
     episodes = items(members["episodes"])
     message = plain(members.get("message") or "")
     usual = (_RETRIEVED, message if _NONE.fullmatch(message) and not episodes else "")
@@ -43,6 +43,12 @@ def recent(answer: Any, scene: Scene) -> str:
     days = [_of_day(day, some, scene, has_group=several) for day, some in _by_day(episodes).items()]
     head, said = _head(episodes, message, scene), note(members, usual, "episodes")
     return lines(head, said, _shared_source(episodes), *days, _choice(episodes, scene))
+
+
+def _as_list(members: dict[str, Any]) -> dict[str, Any]:
+    """Return a single episode as a list of one: servers before 1.0 send a text for each, and so no list around it."""
+    is_episode = "episodes" not in members and {"uuid", "content"} <= members.keys()
+    return {"episodes": [members]} if is_episode else members
 
 
 def _head(episodes: Sequence[Mapping[str, Any]], message: str, scene: Scene) -> str:
