@@ -35,6 +35,7 @@ QUERIES = (
     "minutes",
 )
 COUNTS = (1, 3, 10, 50)
+EPISODE_COUNTS = (1, 2, 5, 10, 30, 100)
 SMALL_TOKENS = 60
 STARTS = 15
 SERVER = (
@@ -53,7 +54,7 @@ QUERY = {"query": "team", "max_nodes": 10}
 
 def rows() -> list[Row]:
     measured = list(_measured())
-    return [*_savings(measured), *_in_the_relay(), *_transform(measured), *_wall()]
+    return [*_savings(measured), *_before_1_0(), *_in_the_relay(), *_transform(measured), *_wall()]
 
 
 # Savings
@@ -63,10 +64,24 @@ def _measured() -> Iterator[Measurement]:
     for seed in SEEDS:
         graph = Graph(nodes=2_000, facts=4_000, episodes=2_000, seed=seed)
         for tool, arguments in _calls(graph):
-            answer = graph.call(tool, arguments)
-            document = json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
-            yield _measure(tool, arguments, document)
+            yield _measure(tool, arguments, _document(graph.call(tool, arguments)))
         graph.close()
+
+
+def _before_1_0() -> list[Row]:
+    """The episodes of earlier servers, whose JSON names every fact."""
+    runs: list[Measurement] = []
+    for seed in SEEDS:
+        graph = Graph(nodes=2_000, facts=4_000, episodes=2_000, seed=seed, generation="0.x")
+        for count in EPISODE_COUNTS:
+            arguments = {"last_n": count}
+            runs.append(_measure("get_episodes", arguments, _document(graph.call("get_episodes", arguments))))
+        graph.close()
+    return [_saving("get_episodes before 1.0", BARS["get_episodes"], runs)]
+
+
+def _document(answer: Any) -> bytes:
+    return json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _in_the_relay() -> list[Row]:
@@ -75,9 +90,7 @@ def _in_the_relay() -> list[Row]:
     found: dict[str, list[Measurement]] = {}
     for tool, arguments in _calls(graph):
         if tool in BARS:
-            document = json.dumps(
-                graph.call(tool, arguments), ensure_ascii=False, separators=(",", ":")
-            ).encode()
+            document = _document(graph.call(tool, arguments))
             found.setdefault(tool, []).append(_measure(tool, arguments, document, Scene(arguments)))
     graph.close()
     told = ", ".join(
@@ -106,7 +119,7 @@ def _calls(graph: Graph) -> list[tuple[str, dict[str, Any]]]:
         for count in COUNTS:
             calls.append(("search_nodes", {"query": query, "max_nodes": count}))
             calls.append(("search_memory_facts", {"query": query, "max_facts": count}))
-    calls += [("get_episodes", {"max_episodes": count}) for count in (1, 2, 5, 10, 30, 100)]
+    calls += [("get_episodes", {"max_episodes": count}) for count in EPISODE_COUNTS]
     calls += [("get_entity_edge", {"uuid": fact["uuid"]}) for fact in facts[:15]]
     calls += [("get_episode_entities", {"episode_uuids": [one["uuid"]]}) for one in episodes[:15]]
     calls += [("summarize_saga", {"saga_name": name}) for name in ("Kitchen rebuild", "Search migration")]
@@ -128,10 +141,7 @@ def _savings(measured: list[Measurement]) -> list[Row]:
         runs = [one for one in measured if one.operation == tool and one.minified.tokens > SMALL_TOKENS]
         if not runs:
             continue
-        tokens, size = (fmean(getattr(one, name) for one in runs) for name in ("saved_tokens", "saved_bytes"))
-        bar = BARS.get(tool, 25)
-        told = f"{tokens:.1f} % of tokens, {size:.1f} % of bytes ({len(runs)} answers)"
-        found.append(Row(f"{tool}: saved of minified JSON", f"≥ {bar} %", told, min(tokens, size) >= bar))
+        found.append(_saving(tool, BARS.get(tool, 25), runs))
     least = min(measured, key=lambda one: one.saved_tokens)
     told = f"least: {least.saved_tokens:.1f} % of tokens ({least.operation}, {least.minified.tokens} tokens)"
     found.append(
@@ -140,6 +150,12 @@ def _savings(measured: list[Measurement]) -> list[Row]:
         )
     )
     return found
+
+
+def _saving(what: str, bar: int, runs: list[Measurement]) -> Row:
+    tokens, size = (fmean(getattr(one, name) for one in runs) for name in ("saved_tokens", "saved_bytes"))
+    told = f"{tokens:.1f} % of tokens, {size:.1f} % of bytes ({len(runs)} answers)"
+    return Row(f"{what}: saved of minified JSON", f"≥ {bar} %", told, min(tokens, size) >= bar)
 
 
 def _transform(measured: list[Measurement]) -> list[Row]:

@@ -29,7 +29,7 @@ def test_there_are_as_many_rows_as_asked_for(rows: Rows) -> None:
         ("nodes", "name", 2, 60, (15, 30)),
         ("nodes", "summary", 40, 404, (120, 180)),
         ("facts", "fact", 35, 140, (60, 80)),
-        ("episodes", "content", 80, 900, (200, 300)),
+        ("episodes", "content", 60, 900, (120, 200)),
         ("episodes", "name", 5, 80, (15, 40)),
     ],
 )

@@ -28,7 +28,7 @@ _KNOWN: Final = (
 )  # fmt: skip
 _USUAL_SOURCE: Final = "text"
 _USUAL_LIMIT: Final = 10
-_ANY_CHOICE: Final = "(picked by id: there may be newer ones)"
+_ANY_CHOICE: Final = "(picked by id, not by time)"
 _LONG_BEFORE: Final = timedelta(hours=1)
 """An episode that is told when it happens is stored within minutes."""
 _BEGINNING: Final = datetime.min.replace(tzinfo=UTC)
@@ -94,7 +94,8 @@ def _of_day(day: str, some: Sequence[Mapping[str, Any]], scene: Scene, *, has_gr
 def _shared_source(episodes: Sequence[Mapping[str, Any]]) -> str:
     """Return where all of them come from. Sources that differ are metadata, which the brief leaves out of lines."""
     sources = {_source(episode) for episode in episodes}
-    return f"source: {next(iter(sources))}" if len(sources) == 1 and "" not in sources else ""
+    is_shared = len(sources) == 1 < len(episodes) and "" not in sources
+    return f"source: {next(iter(sources))}" if is_shared else ""
 
 
 def _source(episode: Mapping[str, Any]) -> str:
