@@ -156,6 +156,39 @@ def test_what_is_added_is_found_again(shell: Shell, tmp_path: Path) -> None:
     assert shell.answer("get_episodes", "1", server=kept) == "No episodes found\n"
 
 
+LACKING = """
+import json, sys
+from brimgate.testing.mcp_session import FakeServer, FakeSession, ToolOutcome
+
+class Tool:
+    output_schema = None
+    def definition(self):
+        return {"name": "search_nodes", "description": "", "inputSchema": {"type": "object"}}
+    def call(self, arguments):
+        nodes = [{"uuid": "u", "summary": "a node without a name", "labels": []}]
+        return ToolOutcome(json.dumps({"message": "Nodes retrieved successfully", "nodes": nodes}))
+
+session = FakeSession(FakeServer("graph", "1", "", {"search_nodes": Tool()}))
+for line in sys.stdin.buffer:
+    if answer := session.answer(line):
+        sys.stdout.buffer.write(answer)
+        sys.stdout.buffer.flush()
+"""
+
+
+def test_a_missing_required_field_is_logged_and_the_answer_shown(shell: Shell, tmp_path: Path) -> None:
+    done = shell.run("call", "--pack", "graphiti", "search_nodes", "--", sys.executable, "-c", LACKING)
+    assert done.returncode == 0 and "a node without a name" in done.stdout
+    assert "the answer lacks 'name'" in done.stderr
+    [line] = (tmp_path / "state" / "wrapper.log").read_text("utf-8").splitlines()
+    noted = json.loads(line)
+    raw = shell.run("call", "--raw", "search_nodes", "--", sys.executable, "-c", LACKING)
+    size = len(json.loads(raw.stdout)["content"][0]["text"].encode())
+    told = (noted["operation"], noted["inputBytes"], noted["error"])
+    assert told == ("search_nodes", size, "the answer lacks 'name'")
+    assert noted["elapsedMs"] >= 0 and noted["time"]
+
+
 def test_embeddings_are_not_shown(shell: Shell) -> None:
     plain = shell.answer("search_memory_facts", "the", "2")
     assert shell.answer("search_memory_facts", "the", "2", server=("--embeddings",)) == plain

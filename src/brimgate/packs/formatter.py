@@ -20,6 +20,8 @@ from brimgate.packs.pack import Formatter, Pack, Scene
 _MAX_ERROR_CHARS: Final = 300
 _FAILURE_SECONDS: Final = 2.0
 """The timeout is longer than for a text: an exit code depends on it."""
+TINY_BYTES: Final = 40
+"""Nothing that tells what an answer of `[]` means is shorter: that is no failure of a formatter."""
 _MAX_LEFT_BEHIND: Final = 4
 _left_behind: Final = Counter[int]()
 """Abandoned attempts that still run, by formatter: one that hangs must not fill the process with threads."""
@@ -119,7 +121,8 @@ def format_document(
         tell(attempt.error)
         return None
     if attempt.is_longer:
-        tell("longer than minified JSON")
+        if len(document) > TINY_BYTES:
+            tell("longer than minified JSON")
         return None
     if time.perf_counter() - started > limits.warning_seconds:
         tell(f"slow: over {limits.warning_seconds * 1_000:.0f} ms", is_fatal=False)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from brimgate.packs.graphiti import episodes, facts, nodes
-from brimgate.packs.graphiti.members import extras, id_note, joined, lines, plain, text, unwrapped
+from brimgate.packs.members import extras, id_note, joined, lines, plain, text, unwrapped
 from brimgate.packs.pack import Formatter, Pack, Scene, Tool
 
 _REFERENCE: Final = ("uuid",)

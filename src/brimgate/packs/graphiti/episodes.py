@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, cast
 
-from brimgate.packs.graphiti.members import (
+from brimgate.packs.members import (
     are_of_several_groups,
     attributes,
     group_of,

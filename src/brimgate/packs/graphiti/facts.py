@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from brimgate.packs.graphiti import nodes as entities
-from brimgate.packs.graphiti.members import (
+from brimgate.packs.members import (
     are_of_several_groups,
     attributes,
     found,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from brimgate.packs.graphiti.members import (
+from brimgate.packs.members import (
     are_of_several_groups,
     attributes,
     found,
