@@ -38,6 +38,7 @@ COUNTS = (1, 3, 10, 50)
 EPISODE_COUNTS = (1, 2, 5, 10, 30, 100)
 SMALL_TOKENS = 60
 STARTS = 15
+MOST_ADDED_SECONDS = 0.15
 SERVER = (
     sys.executable,
     "-m",
@@ -49,7 +50,8 @@ SERVER = (
     "--episodes",
     "100",
 )
-QUERY = {"query": "team", "max_nodes": 10}
+QUERY = {"query": "team", "max_nodes": 3}
+"""A small answer: of a large one, paging takes the time."""
 
 
 def rows() -> list[Row]:
@@ -169,9 +171,9 @@ def _transform(measured: list[Measurement]) -> list[Row]:
 
 
 def _wall() -> list[Row]:
-    """In turns, so that other users of the machine disturb both alike."""
+    """In turns, so that other users of the machine disturb all alike."""
     own: list[float] = []
-    ours: list[float] = []
+    ours: dict[str, list[float]] = {"with its pack": [], "without a pack": []}
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | {"BRIMGATE_STATE_DIR": folder}
         # Where it is set, every start would compile us anew; an installed package is compiled once.
@@ -179,10 +181,15 @@ def _wall() -> list[Row]:
         _brimgate_call(environment)
         for _ in range(STARTS):
             own.append(_seconds(lambda: _ask_directly(environment)))
-            ours.append(_seconds(lambda: _brimgate_call(environment)))
-    added = median(ours) - median(own)
-    told = f"{added:.3f} s ({median(ours):.3f} against {median(own):.3f} s)"
-    return [Row("`brimgate call` over the server's own start-up and answer", "≤ 0.25 s", told, added <= 0.25)]
+            ours["with its pack"].append(_seconds(lambda: _brimgate_call(environment)))
+            ours["without a pack"].append(_seconds(lambda: _brimgate_call(environment, "--pack", "none")))
+    return [_added(which, median(times), median(own)) for which, times in ours.items()]
+
+
+def _added(which: str, seconds: float, own: float) -> Row:
+    told = f"{seconds - own:.3f} s ({seconds:.3f} against {own:.3f} s)"
+    what = f"`brimgate call` {which}, over the server's own start-up and answer"
+    return Row(what, f"≤ {MOST_ADDED_SECONDS} s", told, seconds - own <= MOST_ADDED_SECONDS)
 
 
 def _seconds(work: Callable[[], None]) -> float:
@@ -191,11 +198,11 @@ def _seconds(work: Callable[[], None]) -> float:
     return time.perf_counter() - started
 
 
-def _brimgate_call(environment: dict[str, str]) -> None:
+def _brimgate_call(environment: dict[str, str], *options: str) -> None:
     words = [f"{name}={value}" for name, value in QUERY.items()]
-    command = [sys.executable, "-m", "brimgate", "call", "search_nodes", *words, "--", *SERVER]
+    command = [sys.executable, "-m", "brimgate", "call", *options, "search_nodes", *words, "--", *SERVER]
     done = subprocess.run(command, env=environment, capture_output=True, check=True, timeout=60)
-    assert done.stdout.startswith(b"Found "), done.stdout[:200]
+    assert done.stdout.startswith(b'{"message' if options else b"Found "), done.stdout[:200]
 
 
 def _ask_directly(environment: dict[str, str]) -> None:
