@@ -27,7 +27,6 @@ from brimgate.engine.decision import (
 )
 from brimgate.engine.document import Document
 from brimgate.engine.policy import Policy
-from brimgate.engine.replies.formatted import VIEW
 from brimgate.errors import JsonRefused, OperatorError
 from brimgate.guard.principal import USER
 from brimgate.packs.formatter import failure_of
@@ -253,6 +252,7 @@ def _bounded(called: Called, document: bytes, shell_formatter: ShellFormatter | 
     # Half of the engine, and most answers fit without it.
     from brimgate.cli.engine_options import PRINCIPAL, make_protection
     from brimgate.engine.cursor import Binding
+    from brimgate.engine.replies.formatted import VIEW
 
     # With the pack, so that `brimgate read` uses the same formatter.
     binding = Binding(PRINCIPAL, called.upstream, called.tool, called.pack.name if called.pack else "")
