@@ -188,7 +188,7 @@ def test_on_a_terminal_keys_lead_through_it_and_the_terminal_is_left_as_it_was(
     terminal.wait_for(HINT)
     assert "\x1b[1m" in terminal.shown("-e")
     terminal.wait_for("/facts/373: fact=NimbusDB", lambda: terminal.press("Space"))
-    terminal.wait_for("Item 409 of 409", lambda: terminal.press("Right"))
+    terminal.wait_for("Item 374 of 374", lambda: terminal.press("Right"))
     terminal.wait_for(LAST, lambda: terminal.press("Enter"))
     shown = terminal.wait_for("ended with 0")
     assert HINT not in shown
