@@ -364,6 +364,16 @@ def test_in_the_relay_everything_as_it_came_is_one_cursor_away(graph: Graph) -> 
     assert json.loads(rebuilder.answer()) == facts
 
 
+def test_in_the_relay_many_texts_of_a_server_before_1_0_lose_nothing() -> None:
+    with relayed("--pack", "graphiti", server=OLD) as client:
+        client.greet()
+        got = result_of(client, "get_episodes", last_n=40)
+        single = result_of(client, "get_episodes", last_n=3)
+    assert got["_meta"]["brimgate/result"]["total"]["items"] == 40
+    assert "text.name" in got["content"][1]["text"] and "text.content" in got["content"][1]["text"]
+    assert "Recent episodes (1)" not in str(single), "each text is one of three"
+
+
 def test_in_the_relay_small_answers_and_errors_stay_as_they_are() -> None:
     with relayed("--pack", "graphiti") as client, relayed() as plain:
         client.greet()

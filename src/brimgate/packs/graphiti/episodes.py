@@ -41,7 +41,10 @@ def recent(answer: Any, scene: Scene) -> str:
     usual = (_RETRIEVED, message if _NONE.fullmatch(message) and not episodes else "")
     several = are_of_several_groups(episodes)
     days = [_of_day(day, some, scene, has_group=several) for day, some in _by_day(episodes).items()]
-    head, said = _head(episodes, message, scene), note(members, usual, "episodes")
+    # In the relay, an episode alone is one of several texts of a server before 1.0: it says nothing of the others.
+    is_alone = scene.now is None and "episodes" not in unwrapped(answer, "episodes")
+    head = "" if is_alone else _head(episodes, message, scene)
+    said = note(members, usual, "episodes")
     return lines(head, said, _shared_source(episodes), *days, _choice(episodes, scene))
 
 
