@@ -53,7 +53,7 @@ def test_without_a_terminal_all_of_it_is_told_in_plain_text(tour: subprocess.Com
     assert re.findall(r"^\d(?=  )", tour.stdout, re.MULTILINE) == list("12345678")
     assert all(one.isprintable() or one == "\n" for one in tour.stdout)
     assert HINT not in tour.stdout
-    assert "/facts/408: fact=NimbusDB runs without a backup" in tour.stdout
+    assert "/facts/373: fact=NimbusDB runs without a backup" in tour.stdout
 
 
 def test_every_line_fits_a_terminal_of_a_hundred_columns(tour: subprocess.CompletedProcess[str]) -> None:
@@ -192,8 +192,8 @@ def test_on_a_terminal_keys_lead_through_it_and_the_terminal_is_left_as_it_was(
     terminal = open_terminal()
     terminal.wait_for(HINT)
     assert "\x1b[1m" in terminal.shown("-e")
-    terminal.wait_for("/facts/408: fact=NimbusDB", lambda: terminal.press("Space"))
-    terminal.wait_for("Item 409 of 409", lambda: terminal.press("Right"))
+    terminal.wait_for("/facts/373: fact=NimbusDB", lambda: terminal.press("Space"))
+    terminal.wait_for("Item 374 of 374", lambda: terminal.press("Right"))
     terminal.wait_for(LAST, lambda: terminal.press("Enter"))
     shown = terminal.wait_for("ended with 0")
     assert HINT not in shown

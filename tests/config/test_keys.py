@@ -620,7 +620,13 @@ def _(folder: Path) -> None:
     assert b"[brimgate] items #0-" in done.stdout and b"the answer lacks 'nothing'" in done.stderr
     [line] = log.read_text("utf-8").splitlines()
     noted = json.loads(line)
-    assert (noted["pack"], noted["operation"]) == ("failing", "list_tasks") and noted["inputBytes"] > 10_000
+    assert (noted["pack"], noted["operation"]) == ("failing", "list_tasks")
+    whole = [*BRIMGATE, "call", "--raw", "list_tasks", "--", server["command"], *server["args"]]
+    answer = subprocess.run(
+        whole, capture_output=True, env=environment(**state), timeout=PATIENCE, check=True
+    )
+    text = json.loads(answer.stdout)["content"][0]["text"]
+    assert noted["inputBytes"] == len(text.encode()), "of the whole answer, not of its first page"
     assert not (folder / "state" / "wrapper.log").exists()
 
 

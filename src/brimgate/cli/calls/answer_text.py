@@ -28,8 +28,6 @@ from brimgate.engine.decision import (
 )
 from brimgate.engine.document import Document
 from brimgate.engine.policy import Policy
-from brimgate.engine.replies.formatted import VIEW
-from brimgate.engine.replies.reply import MARK
 from brimgate.errors import JsonRefused, OperatorError
 from brimgate.guard.principal import USER
 from brimgate.packs.formatter import failure_of
@@ -166,6 +164,8 @@ def present(called: Called, options: argparse.Namespace) -> int:
 
 def _in_shell_words(text: str, called: Called) -> str:
     """Rewrite the notice of another Brimgate. It tells a model which tool to call; here, a command calls it."""
+    from brimgate.engine.replies.reply import MARK  # here, as below: most answers need none of the replies
+
     notice, line_end, rest = text.partition("\n")
     if called.read_on is None or not notice.startswith(MARK):
         return text
@@ -277,6 +277,7 @@ def _bounded(called: Called, document: bytes, shell_formatter: ShellFormatter | 
     # Half of the engine, and most answers fit without it.
     from brimgate.cli.engine_options import PRINCIPAL, make_protection
     from brimgate.engine.cursor import Binding
+    from brimgate.engine.replies.formatted import VIEW
 
     # With the pack, so that `brimgate read` uses the same formatter.
     binding = Binding(PRINCIPAL, called.upstream, called.tool, called.pack.name if called.pack else "")
