@@ -1,17 +1,19 @@
 """The bars of the Hostaway system: tokens and latency of the documented session, and 1,000 sessions on one window."""
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 from random import Random
-from statistics import fmean, quantiles
+from statistics import fmean, median, quantiles
 from typing import Any
 
 import yaml
@@ -22,6 +24,8 @@ from brimgate.engine.tokens.estimator import Estimator
 from brimgate.packs.hostaway import PACK
 
 API_SECONDS = 0.1
+SLOW_API_SECONDS = 0.3
+CALLS = 20
 WINDOW_TOKENS = 200_000
 SESSIONS = 1_000
 TURN_TOKENS = 250
@@ -32,7 +36,74 @@ Json = dict[str, Any]
 
 
 def rows() -> list[Row]:
-    return [*_session(), *_windows()]
+    return [*_cpu(), *_session(), *_latency(), *_windows()]
+
+
+# CPU of the gateway, and tokens of one record
+
+
+def _cpu() -> Iterator[Row]:
+    with system(0, listings=50) as (gated, plain):
+        account = account_of(plain)
+        for what, tool, path, most in (
+            ("listings", "list_listings", "/api/v1/listings", 20),
+            ("bookings", "list_reservations", "/api/v1/bookings", 15),
+        ):
+            calls = {"MCP": partial(gated.call, tool), "REST": partial(gated.get, path)}
+            for side, call in calls.items():
+                spent = _cpu_of(gated.process, call)
+                yield Row(f"CPU of 50 {what} over {side}", f"≤ {most} ms", f"{spent:.1f} ms", spent <= most)
+        for tool, name, numbers in (
+            ("get_listing", "listing_id", account.listings[:20]),
+            ("get_reservation", "reservation_id", account.reservations[:20]),
+        ):
+            largest = max(
+                ESTIMATOR.ceiling(text_of(gated.call(tool, **{name: number}))) for number in numbers
+            )
+            yield Row(
+                f"{tool} over MCP: the largest of 20", "≤ 600 tokens", f"{largest} tokens", largest <= 600
+            )
+
+
+def _cpu_of(process: int, call: Callable[[], object]) -> float:
+    """Milliseconds of CPU of the gateway for one call: the least of five rounds."""
+    for _ in range(5):
+        call()
+    rounds: list[float] = []
+    for _ in range(5):
+        before = cpu_seconds(process)
+        for _ in range(CALLS):
+            call()
+        rounds.append(1_000 * (cpu_seconds(process) - before) / CALLS)
+    return min(rounds)
+
+
+def cpu_seconds(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def text_of(result: Json) -> str:
+    return "\n".join(block["text"] for block in result["content"])
+
+
+# Latency
+
+
+def _latency() -> Iterator[Row]:
+    """The API answers in 300 ms: five rounds, and the median of what each adds."""
+    added: list[float] = []
+    with system(SLOW_API_SECONDS) as (gated, plain):
+        steps = [step for step in documented_session(account_of(plain)) if not step.follows][::8]
+        _warm(gated, plain, steps)
+        for _ in range(5):
+            times = [(gated.take(step), plain.take(step)) for step in steps]
+            ours = _p95([one.seconds for one, _ in times if one])
+            theirs = _p95([one.seconds for _, one in times if one])
+            added.append(100 * (ours / theirs - 1))
+    middle = median(added)
+    text = f"{middle:+.1f} % ({', '.join(f'{one:+.1f}' for one in sorted(added))})"
+    yield Row("p95 latency, the API answering in 300 ms: median of five", "≤ +10 %", text, middle <= 10)
 
 
 # The documented session
@@ -161,6 +232,7 @@ class Client:
     """An MCP client of one gateway, which goes on from the answer before."""
 
     port: int
+    process: int
     definitions: int = 0
     _headers: dict[str, str] = field(default_factory=dict)
     _last: Json = field(default_factory=dict)
@@ -191,13 +263,20 @@ class Client:
                 return None  # nothing was held back of it
             arguments = {"cursor": cursor, **arguments}
         began = time.perf_counter()
-        result = self.request("tools/call", {"name": step.tool, "arguments": arguments})
+        result = self.call(step.tool, **arguments)
         seconds = time.perf_counter() - began
-        text = "\n".join(block["text"] for block in result["content"])
+        text = text_of(result)
         assert not result.get("isError"), f"{step}: {text[:500]}"
         if not step.follows:
             self._last = result
         return Cost(ESTIMATOR.ceiling(text) if len(text) < 100_000 else ESTIMATOR.count(text), seconds)
+
+    def call(self, tool: str, **arguments: Any) -> Json:
+        return self.request("tools/call", {"name": tool, "arguments": arguments})
+
+    def get(self, path: str) -> bytes:
+        self._connection.request("GET", path)
+        return self._connection.getresponse().read()
 
     def _cursor(self) -> str:
         record = (self._last.get("_meta") or {}).get("brimgate/result", {})
@@ -224,19 +303,28 @@ class Client:
 def account_of(client: Client) -> Account:
     def ids(tool: str, limit: int) -> list[int]:
         result = client.request("tools/call", {"name": tool, "arguments": {"limit": limit}})
-        return [one["id"] for one in json.loads(result["content"][0]["text"])["result"]]
+        return [one["id"] for one in json.loads(result["content"][0]["text"])["items"]]
 
     return Account(ids("list_reservations", 200), ids("list_listings", 60))
 
 
 @contextmanager
-def system(api_seconds: float) -> Iterator[tuple[Client, Client]]:
+def system(api_seconds: float, listings: int = 80) -> Iterator[tuple[Client, Client]]:
     """A gateway that protects and one that does not, in front of one stand-in API; each a process of its own."""
     with ExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        options = ("--listings", "80", "--reservations", "2000", "--rate-ip", "0", "--rate-account", "0")
+        options = (
+            "--listings",
+            str(listings),
+            "--reservations",
+            "2000",
+            "--rate-ip",
+            "0",
+            "--rate-account",
+            "0",
+        )
         sandbox = ("-m", "brimgate.sandboxes.hostaway", "--port", "0", "--delay", str(api_seconds), *options)
-        url = _started(stack, "listening on ", *sandbox)
+        url, _ = _started(stack, "listening on ", *sandbox)
         clients: list[Client] = []
         for enabled in (True, False):
             config = _config(home / f"{enabled}.yaml", url, enabled=enabled)
@@ -251,8 +339,8 @@ def system(api_seconds: float) -> Iterator[tuple[Client, Client]]:
                 "--config",
                 str(config),
             )
-            address = _started(stack, "brimgate: serving http://127.0.0.1:", *command)
-            clients.append(Client(int(address.partition("/")[0])))
+            address, process = _started(stack, "brimgate: serving http://127.0.0.1:", *command)
+            clients.append(Client(int(address.partition("/")[0]), process))
             stack.callback(clients[-1].close)
         yield clients[0], clients[1]
 
@@ -272,8 +360,8 @@ def _config(path: Path, url: str, *, enabled: bool) -> Path:
     return path
 
 
-def _started(stack: ExitStack, sign: str, *arguments: str) -> str:
-    """What a process says behind the sign; it ends with the stack."""
+def _started(stack: ExitStack, sign: str, *arguments: str) -> tuple[str, int]:
+    """What a process says behind the sign, and its id; it ends with the stack."""
     process = stack.enter_context(
         subprocess.Popen((sys.executable, *arguments), stderr=subprocess.PIPE, text=True)
     )
@@ -281,5 +369,5 @@ def _started(stack: ExitStack, sign: str, *arguments: str) -> str:
     assert process.stderr is not None
     for line in process.stderr:
         if line.startswith(sign):
-            return line.removeprefix(sign).split()[0]
+            return line.removeprefix(sign).split()[0], process.pid
     raise AssertionError(f"{arguments} ended without a word")

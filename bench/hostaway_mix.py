@@ -68,7 +68,7 @@ def _with_follow_ups(steps: list[Step], count: int, chance: Random) -> list[Step
 def follow_up(step: Step, chance: Random) -> Step:
     if step.tool == "get_listing":
         return Step("follow-up", "brimgate_read", {"fields": chance.choice(_SECTIONS)})
-    wanted: Json = {"path": f"/result/{chance.randrange(5)}"} if chance.random() < 0.5 else {}
+    wanted: Json = {"path": f"/items/{chance.randrange(5)}"} if chance.random() < 0.5 else {}
     return Step("follow-up", "brimgate_read", wanted)
 
 

@@ -4,7 +4,6 @@
 """
 
 import asyncio
-import os
 import sys
 import tempfile
 import time
@@ -90,6 +89,5 @@ if __name__ == "__main__":
     for place in (None, *map(Path, sys.argv[1:])):
         small, large = asyncio.run(_waits(place))
         middle = [_ms(sorted(one)[len(one) // 2]) for one in (small, large)]
-        print(
-            f"{place or 'here'}: small {middle[0]}, p99 {_ms(_p99(small))}; large {middle[1]}, p99 {_ms(_p99(large))}; load {os.getloadavg()[0]:.1f}"
-        )
+        ends = [_ms(_p99(one)) for one in (small, large)]
+        print(f"{place or 'here'}: small {middle[0]}, p99 {ends[0]}; large {middle[1]}, p99 {ends[1]}")

@@ -7,19 +7,35 @@ from typing import Any, Final
 from brimgate.sandboxes.graphiti import Graph
 
 TARGET: Final = Path(__file__).parents[1] / "src/brimgate/packs/graphiti/samples.jsonl"
-RUNS: Final = 10
+_SIZE: Final[Any] = {"nodes": 1_500, "facts": 2_000, "episodes": 1_500, "seed": 41}
 QUERIES: Final = (
     "team", "archive", "contract", "harbour", "kitchen", "night", "design", "office", "network", "minutes",
 )  # fmt: skip
 
 
 def main() -> None:
-    graph = Graph(nodes=1_500, facts=2_000, episodes=1_500, seed=41)
-    calls = list(_calls(graph))
-    lines = [json.dumps({"tool": tool, "arguments": arguments, "answer": graph.call(tool, arguments)}, ensure_ascii=False)
-             for tool, arguments in calls]  # fmt: skip
-    TARGET.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    graph.close()
+    with Graph(**_SIZE) as graph, Graph(**_SIZE, generation="0.x") as earlier:
+        lines = [_line(earlier, *call) for call in _earlier_calls()]
+        told = [_line(graph, *call) for call in _calls(graph)]
+    # One of each in turn: ten runs take some of either generation.
+    mixed = [line for pair in zip(told, lines, strict=False) for line in pair] + told[len(lines) :]
+    TARGET.write_text("".join(f"{line}\n" for line in mixed), encoding="utf-8")
+
+
+def _line(graph: Graph, tool: str, arguments: dict[str, Any]) -> str:
+    recorded = {"tool": tool, "arguments": arguments, "answer": graph.call(tool, arguments)}
+    return json.dumps(recorded, ensure_ascii=False)
+
+
+def _earlier_calls() -> list[tuple[str, dict[str, Any]]]:
+    """Calls that only servers before 1.0 know."""
+    told: list[tuple[str, dict[str, Any]]] = []
+    for run, query in enumerate(QUERIES):
+        told += [
+            ("search_memory_nodes", {"query": query, "max_nodes": 4 + run % 5}),
+            ("get_episodes", {"last_n": 2 + run}),
+        ]
+    return told
 
 
 def _calls(graph: Graph) -> list[tuple[str, dict[str, Any]]]:

@@ -109,10 +109,14 @@ class UpstreamRefused(UpstreamError):
 
     kind = "refused"
 
-    def __init__(self, message: str, answered: int = 0) -> None:
-        """Create it. `answered` is the HTTP status that the upstream answered with; 0 where there was none."""
+    def __init__(self, message: str, answered: int = 0, code: int | None = None) -> None:
+        """Create it.
+
+        `answered` is the HTTP status that the upstream answered with; 0 where there was none. `code` is that of its
+        JSON-RPC error.
+        """
         super().__init__(message)
-        self.answered = answered
+        self.answered, self.code = answered, code
 
 
 class UpstreamGarbled(UpstreamError):

@@ -26,6 +26,9 @@ SEARCH: dict[str, Any] = {
         "exact": {"type": "boolean"},
         "weight": {"type": ["number", "null"]},
         "entity": {"anyOf": [{"type": "string"}, {"type": "array"}]},
+        "groups": {
+            "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}, {"type": "null"}]
+        },
         "center": {"oneOf": [{"type": "string"}, {"type": "integer"}]},
         "filter": {
             "type": "object",
@@ -78,6 +81,11 @@ def refused(*words: str, schema: Any = SEARCH) -> str:
         ("weight=-1e3", "weight", -1000.0),
         ("weight=null", "weight", None),
         ("entity=a,b", "entity", "a,b"),
+        ("groups=main", "groups", "main"),
+        ("groups=main,other", "groups", ["main", "other"]),
+        ("groups=Hello, world", "groups", "Hello, world"),
+        ("groups=a,", "groups", "a,"),
+        ('groups:="a,b"', "groups", "a,b"),
         ('entity=["a"]', "entity", ["a"]),
         ("center=5", "center", 5),
         ("center=05", "center", "05"),

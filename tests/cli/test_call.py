@@ -548,4 +548,6 @@ def test_what_a_brimgate_behind_us_has_reduced_is_not_reduced_again(run: Run) ->
     done = run("call", "list_bookings", "--", *server)
     text = done.stdout.decode()
     assert done.returncode == 0 and text.startswith("[brimgate] items #0-")
-    assert text.count("[brimgate]") == 1 and "brimgate_read(cursor=" in text.splitlines()[0]
+    assert (
+        text.count("[brimgate]") == 1 and "more: brimgate call brimgate_read cursor=" in text.splitlines()[0]
+    )

@@ -53,7 +53,7 @@ def test_without_a_terminal_all_of_it_is_told_in_plain_text(tour: subprocess.Com
     assert re.findall(r"^\d(?=  )", tour.stdout, re.MULTILINE) == list("12345678")
     assert all(one.isprintable() or one == "\n" for one in tour.stdout)
     assert HINT not in tour.stdout
-    assert "/facts/408: fact=NimbusDB runs without a backup" in tour.stdout
+    assert "/facts/373: fact=NimbusDB runs without a backup" in tour.stdout
 
 
 def test_every_line_fits_a_terminal_of_a_hundred_columns(tour: subprocess.CompletedProcess[str]) -> None:
@@ -128,12 +128,13 @@ def test_it_can_be_served_to_clients_until_it_is_interrupted() -> None:
 class Terminal:
     """A tmux of its own, with a tour in it."""
 
-    def __init__(self, environment: dict[str, str], name: str) -> None:
+    def __init__(self, environment: dict[str, str], name: str, size: tuple[int, int]) -> None:
         self._tmux = ("tmux", "-u", "-L", name, "-f", os.devnull)
         self._environment = environment | {"LC_ALL": "C.UTF-8", "TERM": "xterm-256color"}
         # The last word is a cat, so that there is something to look at when the tour has ended.
         shell = f"{shlex.join(COMMAND)}; echo ended with $?; stty -a; exec cat"
-        self.do("new-session", "-d", "-x", "100", "-y", "30", shell)
+        columns, rows = map(str, size)
+        self.do("new-session", "-d", "-x", columns, "-y", rows, shell)
 
     def do(self, *arguments: str) -> str:
         done = subprocess.run(
@@ -149,6 +150,10 @@ class Terminal:
     def shown(self, *options: str) -> str:
         """All that was shown until now."""
         return self.do("capture-pane", "-p", "-S", "-", *options)
+
+    def screen(self) -> str:
+        """What can be seen without scrolling back."""
+        return self.do("capture-pane", "-p")
 
     def wait_for(self, text: str, on_hint: Callable[[], object] = lambda: None) -> str:
         deadline = time.monotonic() + PATIENCE_SECONDS
@@ -169,8 +174,8 @@ def open_terminal(environment: dict[str, str]) -> Iterator[Callable[..., Termina
         pytest.skip("tmux is not installed: the tour cannot be seen on a terminal")
     opened: list[Terminal] = []
 
-    def start(**more: str) -> Terminal:
-        opened.append(Terminal(environment | more, f"brimgate-test-{os.getpid()}-{len(opened)}"))
+    def start(size: tuple[int, int] = (100, 30), **more: str) -> Terminal:
+        opened.append(Terminal(environment | more, f"brimgate-test-{os.getpid()}-{len(opened)}", size))
         return opened[-1]
 
     yield start
@@ -187,14 +192,41 @@ def test_on_a_terminal_keys_lead_through_it_and_the_terminal_is_left_as_it_was(
     terminal = open_terminal()
     terminal.wait_for(HINT)
     assert "\x1b[1m" in terminal.shown("-e")
-    terminal.wait_for("/facts/408: fact=NimbusDB", lambda: terminal.press("Space"))
-    terminal.wait_for("Item 409 of 409", lambda: terminal.press("Right"))
+    terminal.wait_for("/facts/373: fact=NimbusDB", lambda: terminal.press("Space"))
+    terminal.wait_for("Item 374 of 374", lambda: terminal.press("Right"))
     terminal.wait_for(LAST, lambda: terminal.press("Enter"))
     shown = terminal.wait_for("ended with 0")
     assert HINT not in shown
     assert "NOT the same" not in shown
     modes = terminal.wait_for(" icanon")
     assert re.search(r" echo\b", modes)
+
+
+@pytest.mark.slow
+def test_every_step_fits_the_smallest_usual_terminal(open_terminal: Callable[..., Terminal]) -> None:
+    terminal = open_terminal((80, 24))
+    for step in range(1, 8):
+        terminal.wait_for(f"\n{step}  " if step > 1 else "1  ")
+        shown = wait_for_screen(terminal, lambda screen, step=step: has_step(screen, step) and HINT in screen)
+        assert has_step(shown, step), "its heading has scrolled away"
+        terminal.press("Space")
+    terminal.wait_for("ended with 0")
+    told = terminal.shown("-J").split(LAST)[0]
+    copied = ("call search_nodes", "-m brimgate.sandboxes.graphiti")  # behind paths of any length
+    wide = [line for line in told.splitlines() if cells(line.rstrip()) > 79]
+    assert [line for line in wide if not any(part in line for part in copied)] == []
+
+
+def has_step(screen: str, step: int) -> bool:
+    return re.search(rf"^{step}  ", screen, re.MULTILINE) is not None
+
+
+def wait_for_screen(terminal: Terminal, is_there: Callable[[str], bool]) -> str:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not is_there(screen := terminal.screen()):
+        assert time.monotonic() < deadline, screen
+        time.sleep(0.05)
+    return screen
 
 
 @pytest.mark.slow

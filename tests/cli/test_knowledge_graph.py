@@ -13,6 +13,7 @@ import pytest
 
 from brimgate.engine.rebuild import Rebuilder, next_on_walk
 from brimgate.engine.replies.reply import Reply
+from brimgate.packs.pack import fold
 from brimgate.sandboxes.graphiti import Graph
 from tests.relay.rawclient import RawClient
 
@@ -64,9 +65,9 @@ def test_a_node_search_in_the_words_of_the_brief(shell: Shell, graph: Graph) -> 
     assert lines[0] == 'Found 5 entities for "team":'
     nodes = graph.call("search_nodes", {"query": "team", "max_nodes": 5})["nodes"]
     for number, (line, node) in enumerate(zip(lines[1:], nodes, strict=True), 1):
-        [kind, *_] = [label for label in node["labels"] if label != "Entity"] or [""]
-        assert line.startswith(f"{number}. {node['name']} ") and f"[{kind}" in line
-        assert f"- {node['summary']}" in line and line.endswith(f"#{node['uuid'][-8:]}")
+        kinds = [f"[{label}" for label in node["labels"] if label != "Entity"]
+        assert line.startswith(f"{number}. {fold(node['name'])} ") and all(kind in line for kind in kinds[:1])
+        assert f"- {fold(node['summary'])}" in line and line.endswith(f"#{node['uuid'][-8:]}")
 
 
 def test_a_fact_search_an_episode_list_and_the_status(shell: Shell) -> None:
@@ -82,7 +83,7 @@ def test_a_short_id_that_was_printed_is_taken_back(shell: Shell, graph: Graph) -
     short = re.findall(SHORT, listed)[1]
     told = shell.answer("get_entity_edge", short)
     fact = graph.call("search_memory_facts", {"query": "the", "max_facts": 3})["facts"][1]
-    assert fact["fact"] in told and f"source: {fact['source_node_uuid'][-8:]}" in told
+    assert fold(fact["fact"]) in told and f"source: {fact['source_node_uuid'][-8:]}" in told
     whole = json.loads(shell.answer("get_entity_edge", f"uuid={short[1:]}", "--json"))
     assert whole["uuid"] == fact["uuid"]
     sent = json.loads(shell.answer("get_entity_edge", short, "--dry-run"))
@@ -146,7 +147,8 @@ def test_what_is_added_is_found_again(shell: Shell, tmp_path: Path) -> None:
     (tmp_path / "note.md").write_text("Use the :Z suffix when mounting volumes with Podman.\n")
     added = shell.answer("add_memory", "name=Podman volumes", "episode_body=@note.md", server=kept)
     assert added == '✓ Episode queued: "Podman volumes" (main)\n'
-    assert "Podman volumes - Use the :Z suffix" in shell.answer("get_episodes", "1", server=kept)
+    every = shell.answer("get_episodes", "200", "--budget", "12000", server=kept)
+    assert "Podman volumes - Use the :Z suffix" in every
     triplet = ("Podman", "MOUNTS", "Podman mounts volumes with :Z", "Volume")
     told = shell.answer("add_triplet", *triplet, server=kept)
     assert "✓ Triplet added:" in told and "Podman --MOUNTS--> Volume: Podman mounts volumes with :Z" in told
@@ -154,17 +156,89 @@ def test_what_is_added_is_found_again(shell: Shell, tmp_path: Path) -> None:
     assert shell.answer("get_episodes", "1", server=kept) == "No episodes found\n"
 
 
+LACKING = """
+import json, sys
+from brimgate.testing.mcp_session import FakeServer, FakeSession, ToolOutcome
+
+class Tool:
+    output_schema = None
+    def definition(self):
+        return {"name": "search_nodes", "description": "", "inputSchema": {"type": "object"}}
+    def call(self, arguments):
+        nodes = [{"uuid": "u", "summary": "a node without a name", "labels": []}]
+        return ToolOutcome(json.dumps({"message": "Nodes retrieved successfully", "nodes": nodes}))
+
+session = FakeSession(FakeServer("graph", "1", "", {"search_nodes": Tool()}))
+for line in sys.stdin.buffer:
+    if answer := session.answer(line):
+        sys.stdout.buffer.write(answer)
+        sys.stdout.buffer.flush()
+"""
+
+
+def test_a_missing_required_field_is_logged_and_the_answer_shown(shell: Shell, tmp_path: Path) -> None:
+    done = shell.run("call", "--pack", "graphiti", "search_nodes", "--", sys.executable, "-c", LACKING)
+    assert done.returncode == 0 and "a node without a name" in done.stdout
+    assert "the answer lacks 'name'" in done.stderr
+    [line] = (tmp_path / "state" / "wrapper.log").read_text("utf-8").splitlines()
+    noted = json.loads(line)
+    raw = shell.run("call", "--raw", "search_nodes", "--", sys.executable, "-c", LACKING)
+    size = len(json.loads(raw.stdout)["content"][0]["text"].encode())
+    told = (noted["operation"], noted["inputBytes"], noted["error"])
+    assert told == ("search_nodes", size, "the answer lacks 'name'")
+    assert noted["elapsedMs"] >= 0 and noted["time"]
+
+
 def test_embeddings_are_not_shown(shell: Shell) -> None:
     plain = shell.answer("search_memory_facts", "the", "2")
     assert shell.answer("search_memory_facts", "the", "2", server=("--embeddings",)) == plain
 
 
-def test_the_names_of_older_servers_are_known_too(shell: Shell) -> None:
-    old = ("--old-names",)
-    assert shell.answer("search_memory_nodes", "team", "2", server=old).startswith(
-        'Found 2 entities for "team"'
-    )
-    assert shell.answer("search_facts", "the", "2", server=old).startswith("Found 2 relationships")
+OLD = ("--generation", "0.x")
+
+
+def newest_first(text: str) -> bool:
+    """Whether the headings of days, and the times of single episodes, go back in time."""
+    days = re.findall(r"^(\d{4}-\d\d-\d\d)$|^- \[(\d{4}-\d\d-\d\d)", text, re.MULTILINE)
+    told = [heading or single for heading, single in days]
+    return told == sorted(told, reverse=True) and len(set(told)) == len(told) > 2
+
+
+@pytest.mark.parametrize("server", [OLD, ("--generation", "1.0"), ()], ids=["0.x", "1.0", "1.x"])
+def test_episodes_are_counted_by_a_bare_number_and_shown_by_time(
+    shell: Shell, server: tuple[str, ...]
+) -> None:
+    shown = shell.answer("get_episodes", "9", server=(*server, "--now", "2020-05-06"))
+    assert shown.startswith("Recent episodes (9):\n") and newest_first(shown)
+    assert len(re.findall(rf"^- .* {SHORT}$", shown, re.MULTILINE)) == 9, "each on a line of its own"
+    assert ("picked by id" in shown) == (server != OLD)
+    one = shell.answer("get_episodes", "1", server=server)
+    assert one.startswith("Recent episodes (1):\n")
+
+
+def test_servers_before_1_0_are_known_too(shell: Shell) -> None:
+    nodes = shell.answer("search_memory_nodes", "team", "2", server=OLD)
+    assert nodes.startswith('Found 2 entities for "team"')
+    facts = shell.answer("search_memory_facts", "the", "2", server=OLD)
+    assert facts.startswith("Found 2 relationships")
+    added = shell.answer("add_memory", "Note", "Said.", server=OLD)
+    assert added == '✓ Episode queued: "Note" (position: 1)\n'
+    cleared = shell.answer("clear_graph", "--force", server=OLD)
+    assert cleared == "✓ Graph cleared, indices rebuilt\n"
+    nobody = shell.answer("get_episodes", "group_id=5", server=OLD)
+    assert nobody == 'No episodes found for group "5"\n'
+    nothing = [
+        shell.answer(tool, "xyzzy", server=OLD) for tool in ("search_memory_nodes", "search_memory_facts")
+    ]
+    assert nothing == ['No entities found for "xyzzy"\n', 'No relationships found for "xyzzy"\n']
+
+
+@pytest.mark.parametrize("server", [("--generation", "1.0"), ()], ids=["1.0", "1.x"])
+def test_several_groups_are_given_with_commas(shell: Shell, server: tuple[str, ...]) -> None:
+    found = shell.answer("search_nodes", "the", "40", "group_ids=work,travel", "--json", server=server)
+    assert {node["group_id"] for node in json.loads(found)["nodes"]} == {"work", "travel"}
+    cleared = shell.answer("clear_graph", "work,travel", "--force", server=server)
+    assert cleared == "✓ Graph cleared: work, travel\n"
 
 
 def test_metrics_are_told_and_written_down_in_the_names_of_the_brief(shell: Shell, tmp_path: Path) -> None:
@@ -201,7 +275,7 @@ def test_a_large_answer_goes_on_in_the_same_words_in_another_process(shell: Shel
     while True:
         shown = re.findall(r"^(\d+)\. ", printed, re.MULTILINE)
         assert [int(one) for one in shown] == list(range(seen + 1, seen + 1 + len(shown))) and shown
-        assert all(nodes[int(one) - 1]["summary"] in printed for one in shown)
+        assert all(fold(nodes[int(one) - 1]["summary"]) in printed for one in shown)
         seen += len(shown)
         cursor = re.search(r"more: brimgate read (\S+?),", printed)
         if cursor is None:
@@ -262,7 +336,7 @@ def test_in_the_relay_ids_are_whole_and_times_absolute(graph: Graph) -> None:
     assert notice.startswith("[brimgate] view, items #0-9 of 10 · ")
     assert formatted.startswith('Found 10 entities for "team":\n1. ')
     nodes = graph.call("search_nodes", {"query": "team", "max_nodes": 10})["nodes"]
-    assert all(f"#{node['uuid']}" in formatted and node["summary"] in formatted for node in nodes)
+    assert all(f"#{node['uuid']}" in formatted and fold(node["summary"]) in formatted for node in nodes)
     assert "ago" not in re.sub(r"- .*? #", "", formatted)
     assert got["_meta"]["brimgate/result"]["derived"] is True
 
@@ -288,6 +362,16 @@ def test_in_the_relay_everything_as_it_came_is_one_cursor_away(graph: Graph) -> 
             cursor = next_on_walk(reply)
     facts = graph.call("search_memory_facts", {"query": "the of", "max_facts": 200})
     assert json.loads(rebuilder.answer()) == facts
+
+
+def test_in_the_relay_many_texts_of_a_server_before_1_0_lose_nothing() -> None:
+    with relayed("--pack", "graphiti", server=OLD) as client:
+        client.greet()
+        got = result_of(client, "get_episodes", last_n=40)
+        single = result_of(client, "get_episodes", last_n=3)
+    assert got["_meta"]["brimgate/result"]["total"]["items"] == 40
+    assert "text.name" in got["content"][1]["text"] and "text.content" in got["content"][1]["text"]
+    assert "Recent episodes (1)" not in str(single), "each text is one of three"
 
 
 def test_in_the_relay_small_answers_and_errors_stay_as_they_are() -> None:

@@ -80,6 +80,30 @@ def test_live_calls_are_made_on_a_real_server_and_nothing_is_changed_there(tmp_p
     assert len(json.loads(left.stdout)["episodes"]) > 40
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("generation", ["0.x", "1.0", "1.x"])
+def test_a_live_server_is_searched_for_words_of_its_own(tmp_path: Path, generation: str) -> None:
+    """The words of the samples are about another graph, and would find nothing."""
+    database = tmp_path / "graph.db"
+    server = [
+        sys.executable, "-m", "brimgate.sandboxes.graphiti", "--nodes", "0", "--facts", "0", "--episodes", "0",
+        "--database", str(database), "--generation", generation,
+    ]  # fmt: skip
+    for name in ("Zeppelin", "Xylophone"):
+        added = brimgate(tmp_path, "call", "add_memory", name, f"{name} flies", "--", *server)
+        assert added.returncode == 0, added.stderr
+    done = brimgate(tmp_path, "measure", "--runs", "2", "--format", "json", "--", *server)
+    operations = {one["operation"] for one in json.loads(done.stdout)["operations"]}
+    assert "get_episodes" in operations and not operations & {"search_nodes", "search_memory_facts"}
+    assert "finds nothing on this server and is left out: " in done.stderr
+    if generation == "1.x":
+        fact = ("Zeppelin", "LIKES", "The zeppelin likes the xylophone", "Xylophone")
+        brimgate(tmp_path, "call", "add_triplet", *fact, "--", *server)
+        done = brimgate(tmp_path, "measure", "--runs", "2", "--format", "json", "--", *server)
+        operations = {one["operation"] for one in json.loads(done.stdout)["operations"]}
+        assert {"search_nodes", "search_memory_facts"} <= operations
+
+
 def test_answers_that_tell_of_a_failure_are_left_out(tmp_path: Path) -> None:
     good = {
         "message": "Nodes retrieved successfully",
@@ -130,7 +154,7 @@ def test_the_chart_is_an_svg_with_a_bar_for_each_measure(tmp_path: Path) -> None
     assert "search_nodes" in texts and {"pretty", "minified", "shown"} <= set(texts)
     bars = [one for one in root.iter(f"{namespace}rect") if one.get("x") == "190"]
     widths = [float(bar.get("width") or 0) for bar in bars]
-    assert len(bars) == 3 * 13 and widths[0] > widths[1] > widths[2]
+    assert len(bars) == 3 * 14 and widths[0] > widths[1] > widths[2]
 
 
 @pytest.mark.parametrize(

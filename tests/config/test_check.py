@@ -161,7 +161,13 @@ def test_keys_that_are_only_read_at_the_start_are_told_also_where_they_are_secre
         (["-c", "curl -H 'Authorization: Bearer abc' x"], ["-c", f"curl -H 'Authorization: {MASK}' x"]),
         (["ghp_0123456789abcdef"], [MASK]),
         (["--note=sk-abcdefgh01234"], [f"--note={MASK}"]),
+        (["login", "token", "abc"], ["login", "token", MASK]),
+        (["api-key", "abc", "def"], ["api-key", MASK, "def"]),
+        (["serve", "0a1b2c3d4e5f60718293a4b5"], ["serve", MASK]),
+        (["550e8400-e29b-41d4-a716-446655440000"], [MASK]),
         # What is none stays readable.
+        (["--token", "${TOKEN}", "--port"], ["--token", "${TOKEN}", "--port"]),
+        (["mcp-server-2024-filesystem", "2026-01-31"], ["mcp-server-2024-filesystem", "2026-01-31"]),
         (["-y", "@scope/server", "--max-tokens", "5"], ["-y", "@scope/server", "--max-tokens", "5"]),
         (["--token-file", "/run/secret", "key"], ["--token-file", "/run/secret", "key"]),
         (

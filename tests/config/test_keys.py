@@ -98,8 +98,8 @@ def items(talking: Conversation, tool: str = "tool", value: Any = ROWS) -> int:
     return record_of(talking.call(answer(value), tool))["shown"]["items"]
 
 
-def listed(talking: Conversation) -> dict[str, dict[str, Any]]:
-    tools = talking.exchange("tools/list", {}, {"result": {"tools": [TOOL]}})["result"]["tools"]
+def listed(talking: Conversation, **members: str) -> dict[str, dict[str, Any]]:
+    tools = talking.exchange("tools/list", {}, {"result": {"tools": [TOOL | members]}})["result"]["tools"]
     return {tool["name"]: tool for tool in tools}
 
 
@@ -406,6 +406,14 @@ def _(folder: Path) -> None:
         assert cost(talking.call(answer(value))) <= 700 < cost(talking.call(answer(value), "other"))
 
 
+@case("Override.object_threshold")
+def _(folder: Path) -> None:
+    shown = ", ".join(f"section{at}" for at in range(15))
+    rules = f"tool: {{fields: [{shown}], object_threshold: 700}}, other: {{fields: [{shown}]}}"
+    talking = protection(folder, f"tools: {{{rules}}}")
+    assert cost(talking.call(answer(OBJECT))) <= 700 < cost(talking.call(answer(OBJECT), "other"))
+
+
 @case("Override.fields")
 def _(folder: Path) -> None:
     talking = protection(folder, "tools: {tool: {fields: [id, guest.name]}}")
@@ -439,7 +447,30 @@ def _(folder: Path) -> None:
 @case("Override.max_description_chars")
 def _(folder: Path) -> None:
     talking = protection(folder, "tools: {tool: {max_description_chars: 13}}")
-    assert listed(talking)["tool"]["description"] == "Lists guests.…"
+    told = 'Lists guests.… (all: brimgate_read(cursor="tool:tool"))'
+    assert listed(talking)["tool"]["description"] == told
+
+
+@case("ContextProtection.catalog_tokens")
+def _(folder: Path) -> None:
+    for limit, events in ((300, ["large_catalog"]), (0, [])):
+        talking = protection(folder, f"catalog_tokens: {limit}")
+        listed(talking, description="word " * 1_000)
+        assert [note.event for note in talking.notes] == events
+
+
+@case("ContextProtection.trim_tools")
+def _(folder: Path) -> None:
+    assert "title" not in listed(protection(folder, "trim_tools: true"), title="Tool")["tool"]
+    assert "title" in listed(protection(folder, "trim_tools: false"), title="Tool")["tool"]
+
+
+@case("Upstream.chained")
+def _(folder: Path) -> None:
+    ours = {"content": [{"type": "text", "text": "[brimgate] x"}], "_meta": {"brimgate/result": {}}}
+    for chained in (True, False):
+        text = f"upstreams: {{a: {{command: x, chained: {str(chained).lower()}}}}}"
+        assert (talk(folder, text, upstream="a").call(ours) == ours) is chained
 
 
 # The servers behind
@@ -589,7 +620,13 @@ def _(folder: Path) -> None:
     assert b"[brimgate] items #0-" in done.stdout and b"the answer lacks 'nothing'" in done.stderr
     [line] = log.read_text("utf-8").splitlines()
     noted = json.loads(line)
-    assert (noted["pack"], noted["operation"]) == ("failing", "list_tasks") and noted["inputBytes"] > 10_000
+    assert (noted["pack"], noted["operation"]) == ("failing", "list_tasks")
+    whole = [*BRIMGATE, "call", "--raw", "list_tasks", "--", server["command"], *server["args"]]
+    answer = subprocess.run(
+        whole, capture_output=True, env=environment(**state), timeout=PATIENCE, check=True
+    )
+    text = json.loads(answer.stdout)["content"][0]["text"]
+    assert noted["inputBytes"] == len(text.encode()), "of the whole answer, not of its first page"
     assert not (folder / "state" / "wrapper.log").exists()
 
 

@@ -11,6 +11,7 @@ import pytest
 from brimgate.sandboxes.graphiti import Graph
 from brimgate.sandboxes.graphiti.forms import draw_uuid
 from brimgate.sandboxes.graphiti.generation import DEFAULT_NOW, Rows, Size, generate
+from tests.graph.asking import all_episodes
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +27,9 @@ def test_there_are_as_many_rows_as_asked_for(rows: Rows) -> None:
     ("table", "column", "shortest", "longest", "median"),
     [
         ("nodes", "name", 2, 60, (15, 30)),
-        ("nodes", "summary", 40, 400, (120, 180)),
+        ("nodes", "summary", 40, 404, (120, 180)),
         ("facts", "fact", 35, 140, (60, 80)),
-        ("episodes", "content", 80, 900, (200, 300)),
+        ("episodes", "content", 60, 900, (120, 200)),
         ("episodes", "name", 5, 80, (15, 40)),
     ],
 )
@@ -75,6 +76,21 @@ def test_the_texts_are_not_all_ascii(rows: Rows, character: str) -> None:
     assert any("\n" in episode["content"] for episode in rows.episodes)
 
 
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [
+        ("nodes", "name"),
+        ("nodes", "summary"),
+        ("facts", "fact"),
+        ("episodes", "name"),
+        ("episodes", "content"),
+    ],
+)
+def test_some_texts_have_several_lines(rows: Rows, table: str, column: str) -> None:
+    texts = [row[column] for row in getattr(rows, table)]
+    assert 5 <= sum(len(text.splitlines()) > 1 for text in texts) <= len(texts) / 2
+
+
 def test_facts_hold_together(rows: Rows) -> None:
     nodes = {node["uuid"]: node for node in rows.nodes}
     episodes = {episode["uuid"]: episode for episode in rows.episodes}
@@ -102,11 +118,11 @@ def test_uuids_are_those_of_the_standard_library() -> None:
 
 def test_the_data_ends_at_the_moment_asked_for_and_another_seed_is_another_graph() -> None:
     now = datetime(2025, 2, 3, 4, 5, 6, tzinfo=UTC)
-    everyone = {"group_ids": ["main", "work", "travel"], "max_episodes": 1}
+    everyone = ["main", "work", "travel"]
     with Graph(nodes=9, facts=9, episodes=9, now=now) as graph:
         newest = graph.call("get_episodes", {"max_episodes": 1, "group_ids": []})
-        (episode,) = graph.call("get_episodes", everyone)["episodes"]
+        episode, *_ = all_episodes(graph, group_ids=everyone)
     assert newest == {"message": "No episodes found", "episodes": []}
-    assert episode["created_at"] == "2025-02-03T04:05:06+00:00"
+    assert episode["created_at"].startswith("2025-02-03T04:05:06.")
     with Graph(nodes=9, facts=9, episodes=9, now=now, seed=30) as other:
-        assert other.call("get_episodes", everyone)["episodes"] != [episode]
+        assert all_episodes(other, group_ids=everyone)[0] != episode

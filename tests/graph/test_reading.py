@@ -11,12 +11,15 @@ from brimgate.sandboxes.graphiti.graph import DEFAULT_SEED
 from brimgate.sandboxes.graphiti.search import Scan
 from brimgate.sandboxes.graphiti.store import Condition, Store
 from tests.conftest import SHARED
-from tests.graph.asking import Json, find_facts, find_nodes
+from tests.graph.asking import Json, all_episodes, find_facts, find_nodes
 
 NODE = ["uuid", "name", "labels", "created_at", "summary", "group_id", "attributes"]
 FACT = [
     "uuid", "group_id", "source_node_uuid", "target_node_uuid", "created_at", "name", "fact", "episodes",
     "expired_at", "valid_at", "invalid_at", "reference_time", "attributes",
+]  # fmt: skip
+EDGE = [
+    "uuid", "name", "fact", "source_node_uuid", "target_node_uuid", "group_id", "created_at", "valid_at", "invalid_at",
 ]  # fmt: skip
 EPISODE = ["uuid", "name", "content", "created_at", "source", "source_description", "group_id"]
 EVERYWHERE = ["main", "work", "travel"]
@@ -111,13 +114,15 @@ def test_bad_bounds_are_an_error_in_words(graph: Graph) -> None:
     assert graph.call("clear_graph", {"group_ids": []}) == {"error": "No group IDs specified for clearing"}
 
 
-def test_episodes_come_newest_first(graph: Graph) -> None:
+def test_episodes_come_by_id_not_by_time(graph: Graph) -> None:
     answer = graph.call("get_episodes", {"max_episodes": 50})
     assert answer["message"] == "Episodes retrieved successfully"
     assert len(answer["episodes"]) == 50
     assert all(list(episode) == EPISODE for episode in answer["episodes"])
+    uuids = [episode["uuid"] for episode in answer["episodes"]]
+    assert uuids == sorted(uuids, reverse=True)
     times = [episode["created_at"] for episode in answer["episodes"]]
-    assert times == sorted(times, reverse=True)
+    assert times not in (sorted(times), sorted(times, reverse=True))
     none = {"message": "No episodes found", "episodes": []}
     assert graph.call("get_episodes", {"group_ids": "nobody"}) == none
 
@@ -133,7 +138,8 @@ def test_provenance_leads_from_episodes_to_what_they_told(graph: Graph) -> None:
     fact = find_facts(graph)[0]
     answer = graph.call("get_episode_entities", {"episode_uuids": fact["episodes"]})
     assert answer["message"] == f"Retrieved provenance for {len(fact['episodes'])} episode(s)"
-    assert fact in answer["edges"]
+    assert fact["fact"] in [edge["fact"] for edge in answer["edges"]]
+    assert list(answer["edges"][0]) == EDGE
     ends = {edge[end] for edge in answer["edges"] for end in ("source_node_uuid", "target_node_uuid")}
     assert {node["uuid"] for node in answer["nodes"]} == ends
     assert list(answer["nodes"][0]) == NODE
@@ -177,12 +183,48 @@ def test_vectors_come_where_they_are_asked_for() -> None:
     assert all(len(node["attributes"]["name_embedding"]) == 1_536 for node in nodes)
 
 
-def test_older_names_stand_for_the_same_tools(graph: Graph) -> None:
-    with Graph(nodes=300, facts=600, episodes=150, old_names=True) as old:
-        assert {*graph.tools} - {*old.tools} == {"search_nodes", "search_memory_facts", "add_memory"}
-        assert {*old.tools} - {*graph.tools} == {"search_memory_nodes", "search_facts", "add_episode"}
-        for name, new in (("search_memory_nodes", "search_nodes"), ("search_facts", "search_memory_facts")):
-            assert old.call(name, {"query": "kettle"}) == graph.call(new, {"query": "kettle"})
+def test_the_first_servers_of_1_0_have_fewer_tools_and_take_only_lists_of_groups(graph: Graph) -> None:
+    with Graph(nodes=300, facts=600, episodes=150, generation="1.0") as first:
+        assert {*graph.tools} - {*first.tools} == {
+            "summarize_saga", "build_communities", "add_triplet", "get_episode_entities",
+        }  # fmt: skip
+        schema = first.tools["search_nodes"].definition()["inputSchema"]["properties"]["group_ids"]
+        assert [one["type"] for one in schema["anyOf"]] == ["array", "null"]
+        for tool, asked in (
+            ("search_nodes", {"query": "kettle"}),
+            ("search_memory_facts", {"query": "kettle", "max_facts": 3}),
+            ("get_episodes", {"group_ids": ["work"]}),
+        ):
+            assert first.call(tool, asked) == graph.call(tool, asked)
+        with pytest.raises(BadArguments, match="list of strings"):
+            first.call("get_episodes", {"group_ids": "work"})
+
+
+def test_servers_before_1_0_have_other_names_and_shapes(graph: Graph) -> None:
+    with Graph(nodes=300, facts=600, episodes=150, generation="0.x") as old:
+        assert [*old.tools] == [
+            "add_memory", "search_memory_nodes", "search_memory_facts", "delete_entity_edge", "delete_episode",
+            "get_entity_edge", "get_episodes", "clear_graph",
+        ]  # fmt: skip
+        assert old.call("search_memory_nodes", {"query": "kettle"}) == graph.call(
+            "search_nodes", {"query": "kettle"}
+        )
+        people = old.call("search_memory_nodes", {"query": "is it in was", "entity": "Person"})["nodes"]
+        assert people and all("Person" in node["labels"] for node in people)
+        told = old.call("get_episodes", {"last_n": 5})
+        assert [*told[0]] == [
+            "uuid", "name", "group_id", "labels", "created_at", "source", "source_description", "content",
+            "valid_at", "entity_edges",
+        ]  # fmt: skip
+        newest = [episode["uuid"] for episode in all_episodes(graph)[:5]]
+        assert [episode["uuid"] for episode in told] == newest[::-1], "the oldest of the newest comes first"
+        assert any(episode["entity_edges"] for episode in told)
+        nothing = old.call("get_episodes", {"group_id": "5"})
+        assert nothing == {"message": "No episodes found for group 5", "episodes": []}
+        queued = old.call("add_memory", {"name": "A", "episode_body": "b"})
+        assert queued == {"message": "Episode 'A' queued for processing (position: 1)"}
+        assert old.call("clear_graph", {}) == {"message": "Graph cleared successfully and indices rebuilt"}
+        assert old.call("get_episodes", {"group_id": "work"})["episodes"] == []
 
 
 @pytest.mark.parametrize(
@@ -225,7 +267,7 @@ def test_without_the_full_text_index_words_are_still_found(graph: Graph) -> None
     store = Store(":memory:", Size(300, 600, 150), DEFAULT_SEED, DEFAULT_NOW, search=Scan())
     scanned = [node["uuid"] for node in store.search("nodes", "kettle", Condition(), 1_000)]
     assert sorted(scanned) == sorted(indexed)
-    best = store.search("facts", "uses zürich", Condition(), 1)[0]["fact"]
-    assert "uses" in best or "Zürich" in best
+    best = store.search("facts", "uses zürich", Condition(), 1)[0]
+    assert "USES" in best["name"] or "uses" in best["fact"] or "Zürich" in best["fact"]
     assert not store.search("facts", "xyzzy %", Condition(), 1_000)
     store.close()

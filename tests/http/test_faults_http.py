@@ -748,5 +748,5 @@ def test_a_server_that_is_not_there_is_unavailable_to_whom_it_is_new_and_failing
         answer = asked(serving, "echo", "k")
         assert answer.status == 502
         assert "is the server running?" in failed(answer, "k")
-        health = serving.get("/health")
-        assert (health.status, health.json["status"]) == (503, "unhealthy")
+        wait_until(lambda: serving.get("/health").status == 503, "the outcome of a check")
+        assert serving.get("/health").json["status"] == "unhealthy"

@@ -50,26 +50,56 @@ def _(folder: Path) -> None:
         assert serving.client().initialize().headers["content-type"] == "application/json"
 
 
+ELSEWHERE = "127.0.0.2"
+"""Another address of this machine. Nobody else uses it, while any port of 127.0.0.1 may be taken at any time."""
+
+
+@contextmanager
+def serving_elsewhere(folder: Path) -> Iterator[tuple[int, Serving]]:
+    """At a port that is taken on 127.0.0.1, by ourselves: to listen there, or on all addresses, would fail."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = int(taken.getsockname()[1])
+        path = folder / "brimgate.yaml"
+        behind = {"command": FAULTY[0], "args": FAULTY[1:]}
+        path.write_text(
+            json.dumps({"upstreams": {"one": behind}, "server": {"host": ELSEWHERE, "port": port}})
+        )
+        with serve("--config", str(path), command=(), port=None) as serving:
+            yield port, serving
+
+
 @case("Server.host")
 def _(folder: Path) -> None:
-    with serving_with(folder, host="127.0.0.2") as serving:
-        with socket.create_connection(("127.0.0.2", serving.port), PATIENCE) as opened:
-            opened.sendall(request(b"GET /health", b"Connection: close"))
-            assert b" 200 " in opened.recv(100)
-        with pytest.raises(ConnectionRefusedError):
-            socket.create_connection(("127.0.0.1", serving.port), PATIENCE)
+    with (
+        serving_elsewhere(folder) as (_, serving),
+        socket.create_connection((ELSEWHERE, serving.port), PATIENCE) as opened,
+    ):
+        opened.sendall(request(b"GET /health", b"Connection: close"))
+        assert b" 200 " in opened.recv(100)
 
 
 @case("Server.port")
 def _(folder: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    path = folder / "brimgate.yaml"
-    behind = {"command": FAULTY[0], "args": FAULTY[1:]}
-    path.write_text(json.dumps({"upstreams": {"one": behind}, "server": {"port": port}}))
-    with serve("--config", str(path), command=(), port=None) as serving:
+    with serving_elsewhere(folder) as (port, serving):
         assert serving.port == port
-        assert statuses(serving) == 200
+
+
+@case("Server.health_interval_seconds")
+def _(folder: Path) -> None:
+    with raw_upstream({}) as upstream:
+
+        def checks() -> int:
+            return sum(one.name == "tools/list" for one in upstream.calls)
+
+        with serving_with(folder, {"url": upstream.url}, health_interval_seconds=0.1) as serving:
+            statuses(serving)
+            wait_until(lambda: checks() > 3, "several checks")
+        before = checks()
+        with serving_with(folder, {"url": upstream.url}, health_interval_seconds=3_600) as serving:
+            wait_until(lambda: checks() == before + 1, "the first check")
+            wait_until(lambda: serving.get("/health").json["status"] == "healthy", "its outcome")
+            assert {statuses(serving) for _ in range(20)} == {200}
+        assert checks() == before + 1
 
 
 @case("Server.allowed_hosts")

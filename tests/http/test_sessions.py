@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from http.client import HTTPResponse
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -216,22 +215,6 @@ def test_a_call_that_is_called_off_ends_its_stream(serving: Serving) -> None:
     *_, last = read_rest(response)
     assert json.loads(last["data"])["error"]["code"] == -32800
     assert text_of(client.call("echo")) == "ok"
-
-
-def test_health_tells_of_a_handshake_that_failed(tmp_path: Path) -> None:
-    there = tmp_path / "there"
-    script = (
-        f"import os, sys; os.path.exists({str(there)!r}) or sys.exit(4); exec(open({FAULTY[1]!r}).read())"
-    )
-    with serve(command=[FAULTY[0], "-c", script]) as starting:
-        assert starting.get("/health").json["status"] == "healthy"
-        assert starting.client().initialize().status == 503
-        answer = starting.get("/health")
-        assert (answer.status, answer.json["status"]) == (503, "unhealthy")
-        assert "exited with code 4" in answer.json["checks"][Path(FAULTY[0]).name]["error"]
-        there.touch()
-        assert starting.client().initialize().status == 200
-        assert starting.get("/health").status == 200
 
 
 def test_the_older_way_says_that_it_is_old(serving: Serving) -> None:

@@ -18,7 +18,9 @@ LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 
 @pytest.fixture(scope="module")
 def journal(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("modern") / "journal"
+    path = tmp_path_factory.mktemp("modern") / "journal"
+    path.touch()  # any test may be the first
+    return path
 
 
 @pytest.fixture(scope="module")

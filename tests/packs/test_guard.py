@@ -196,7 +196,7 @@ def test_a_page_is_worded_with_its_place() -> None:
 
     pack = pack_of(lambda _, at: f"{at.first} of {at.total} for {at.arguments['query']}")
     answer_format = answer_format_of(pack, "look", scene, lambda _: None)
-    assert answer_format(ANSWER, 50, 500) == "50 of 500 for x"
+    assert answer_format(ANSWER, 50, 500, 1_000) == "50 of 500 for x"
     assert seen == [ANSWER]
 
 

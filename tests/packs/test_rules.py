@@ -7,15 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from brimgate.config.pack_rules import answer_formats_of, rules_of
+from brimgate.config.pack_rules import answer_formats_of, endpoints_of, rules_of
 from brimgate.config.rule_reader import make_rules
 from brimgate.config.sources import parse
 from brimgate.engine.cursor import Binding, KeyRing
+from brimgate.engine.policy import AnswerOptions
 from brimgate.engine.query import parse_query
 from brimgate.errors import ConfigError
 from brimgate.hold.protection import Protection
 from brimgate.hold.stores.memory import MemoryStore
 from brimgate.packs.graphiti import PACK
+from brimgate.packs.hostaway import PACK as HOSTAWAY
 from brimgate.packs.pack import Pack
 from brimgate.sandboxes.graphiti import Graph
 from tests.engine.holding import KEY, NOW
@@ -101,14 +103,15 @@ def test_a_section_gives_just_its_fields(graph: Graph, tool: str, section: str) 
     reply = protection.read(
         first.record["nextCursor"], binding, parse_query(fields=section, form="json", limit=5), NOW
     )
-    wanted = {policy.fields[0], *dict(policy.sections)[section]}
+    wanted = {*policy.fields[:1], *dict(policy.sections)[section]}
     shown = json.loads(reply.content)
     assert len(shown) == 5
     assert shown == [
         {name: value for name, value in item.items() if name in wanted}
         for item in answer[LISTS[tool]][first.record["shown"]["items"] :][:5]
     ], "with the id of each, from the cursor on"
-    assert section in first.record["detailsAvailable"]["sections"]
+    if policy.fields:  # else each item is shown whole, and there are no details
+        assert section in first.record["detailsAvailable"]["sections"]
 
 
 @pytest.mark.parametrize("arguments", [b'{"query": "x"}', b"", b"[1]", b"\xff", b"[" * 9_000])
@@ -116,7 +119,16 @@ def test_trouble_in_the_relay_comes_with_the_name_of_the_pack_whatever_was_asked
     troubles: list[dict[str, object]] = []
     words = answer_formats_of(PACK, "search_nodes")
     assert words is not None
-    assert words(arguments, troubles.append)(b'{"message":"no list"}', 0, None) is None
+    assert words(arguments, troubles.append)(b'{"message":"no list"}', 0, None, 21) is None
     assert [(trouble["pack"], trouble["operation"], trouble["inputBytes"]) for trouble in troubles] == [
         ("graphiti", "search_nodes", 21)
     ]
+
+
+def test_budgets_of_a_pack_give_way_to_those_of_the_configuration() -> None:
+    assert rules_of(HOSTAWAY)["get_listing"].object_threshold == 600
+    for own in (AnswerOptions(object_threshold=900), AnswerOptions(hard_output_token_cap=4_500)):
+        rule = rules_of(HOSTAWAY, own.hard_output_token_cap, own)["get_listing"]
+        assert rule.object_threshold is None and rule.fields == rules_of(HOSTAWAY)["get_listing"].fields
+    lists = endpoints_of(HOSTAWAY, 12_000, AnswerOptions(output_token_threshold=2_000))
+    assert lists["*/bookings"].threshold is None and lists["*/bookings"].fields

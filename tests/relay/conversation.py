@@ -6,7 +6,7 @@ from typing import Any
 
 from brimgate.engine.cursor import KeyRing
 from brimgate.engine.decision import Decision
-from brimgate.engine.policy import Policy, Rules, ToolRule
+from brimgate.engine.policy import CatalogOptions, Policy, Rules, ToolRule
 from brimgate.engine.rebuild import Rebuilder
 from brimgate.engine.replies.reply import Reply
 from brimgate.engine.tokens.estimator import Estimator
@@ -33,12 +33,16 @@ class Conversation:
         rule: ToolRule | None = None,
         resolve: Callable[[str], ToolRule] | None = None,
         bounds: Bounds | None = None,
+        *,
+        chained: bool = False,
+        catalog: CatalogOptions | None = None,
     ) -> None:
         rule = rule or ToolRule(policy())
         self.now = NOW
         self.store = MemoryStore(bounds)
         protection = Protection(rule.policy, KeyRing(KEY), self.store)
-        self.session = Session(Rules(resolve or (lambda _: rule)), lambda: protection, lambda: self.now)
+        rules = Rules(resolve or (lambda _: rule), chained=chained, catalog=catalog or CatalogOptions())
+        self.session = Session(rules, lambda: protection, lambda: self.now)
         self.notes: list[Note] = []
         self.decisions: list[Decision] = []
         self._ids = 100

@@ -219,7 +219,7 @@ def test_no_sentence_of_a_server_stands_in_a_stub() -> None:
 
 
 def test_a_blob_that_another_brimgate_returns_whole_passes() -> None:
-    talk = talks(max_blob_bytes=1_000)
+    talk = Conversation(ToolRule(policy(max_blob_bytes=1_000)), chained=True)
     entry = json.loads(definition("inner_read"))
     talk.exchange("tools/list", {}, {"result": {"tools": [entry]}})
     result = {"content": [embedded(file(PDF, 9_000))], "_meta": {"brimgate/result": {"kind": "section"}}}

@@ -21,6 +21,7 @@ class Growing:
     """A list of numbered items that comes in pages, and may end early or not at all."""
 
     is_total_known = True
+    page = 0
     pointer = "/result"
 
     def state(self) -> ListState:
@@ -297,7 +298,8 @@ def test_a_token_nobody_gave_is_nothing(token: object) -> None:
     result = {"content": [{"type": "text", "text": "hello"}], "_meta": {TICKET: token}}
     line = json.dumps({"jsonrpc": "2.0", "id": 1, "result": result}).encode()
     decided, answer = talk.session.from_upstream(line)
-    assert answer == ToClient(line)
+    assert isinstance(answer, ToClient)
+    assert json.loads(answer.data)["result"] == result | {"_meta": {}}  # nobody but us says so
     assert isinstance(decided, Decided) and decided.decision.outcome == "passed"
 
 

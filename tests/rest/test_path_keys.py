@@ -85,6 +85,15 @@ def _() -> None:
     assert Estimator().ceiling(json.dumps(after, separators=(",", ":"))) <= 600
 
 
+@case("object_threshold")
+def _() -> None:
+    with serve(BrimgateMiddleware(app(), endpoints={"/one": Override(fields=("id", "note"))})) as plain:
+        before = told(plain, "/one")
+    _, after = asked("/one", fields=("id", "note"), object_threshold=300)
+    assert before["meta"]["estimatedTokens"] + before["meta"]["budgetRemaining"] == 2_000
+    assert after["meta"]["estimatedTokens"] + after["meta"]["budgetRemaining"] == 300
+
+
 @case("default_page_size")
 def _() -> None:
     before, after = asked("/rows", default_page_size=7)
@@ -111,6 +120,8 @@ def _() -> None:
 
 @case("enable_summarization")
 def _() -> None:
+    _, after = asked("/rows", enable_summarization=False, fields=("id",), default_page_size=3)
+    assert after["items"] == ROWS[:3], "whole items, though there is a field map"
     before, after = asked("/one", enable_summarization=False)
     assert before["meta"]["kind"] == "preview" and "summary" not in after
 

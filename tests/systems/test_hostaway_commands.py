@@ -3,14 +3,16 @@
 import json
 import re
 import subprocess
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from brimgate.sandboxes.hostaway import sandbox
 from tests.config.running import BRIMGATE, environment, gateway
 from tests.hostaway.asking import SMALL
-from tests.http.serving import PATIENCE, serve
+from tests.http.serving import PATIENCE, exchange, serve, wait_until
 from tests.systems.hostaway import config_of
 
 ACCOUNT = {"HOSTAWAY_ACCOUNT_ID": "61148", "HOSTAWAY_API_KEY": "sandbox-secret"}
@@ -32,7 +34,7 @@ def test_with_credentials_in_the_environment_it_talks_to_the_api() -> None:
         sandbox(**SMALL) as api,
         serve("--pack", "hostaway", command=(), env={**ACCOUNT, "HOSTAWAY_API_URL": api.url}) as serving,
     ):
-        assert serving.get("/api/v1/listings?limit=1").json["count"] == 12
+        assert serving.get("/api/v1/listings?limit=1").json["meta"]["totalCount"] == 12
         other = serving.client()
         other.initialize()
         told = other.call("list_reservations")["result"]
@@ -62,7 +64,7 @@ def test_the_sandbox_needs_no_account() -> None:
         serving.wait_for_line("/api/v1/docs")
         first = serving.get("/api/v1/bookings").json
         assert first["meta"] | {"pageSize": 0} | {"totalCount": 2_000} == first["meta"] | {"pageSize": 0}
-        assert serving.get("/health").json["status"] == "healthy"
+        wait_until(lambda: serving.get("/health").json["status"] == "healthy", "a health check")
 
 
 def test_the_sandbox_behind_stdio() -> None:
@@ -137,7 +139,7 @@ def test_a_call_from_a_shell_and_reading_on_in_another_process(tmp_path: Path) -
         whole = brimgate(
             "call", "hostaway", "list_reservations", "limit=3", "--json", "--config", config, **home
         )
-        assert len(json.loads(whole.stdout)["result"]) == 3
+        assert len(json.loads(whole.stdout)["items"]) == 3
 
 
 def test_a_file_of_ones_own_declares_an_api(tmp_path: Path) -> None:
@@ -178,3 +180,67 @@ def test_a_file_of_ones_own_declares_an_api(tmp_path: Path) -> None:
         with serve("--config", str(tmp_path / "brimgate.yaml"), command=()) as serving:
             first = serving.get("/api/v1/homes?limit=2").json
             assert len(first["items"]) <= 2 and first["meta"]["totalCount"] == 12
+
+
+def test_a_declaration_that_changes_says_that_it_needs_a_restart(tmp_path: Path) -> None:
+    with sandbox(**SMALL) as api, serve("--config", str(config_of(tmp_path, api)), command=()) as serving:
+        serving.wait_for_line("serving http")
+        declared = json.loads((tmp_path / "api.yaml").read_text())
+        declared["title"] = "Another"
+        (tmp_path / "api.yaml").write_text(json.dumps(declared))
+        line = serving.wait_for_line("config_needs_restart")
+        assert "upstreams.hostaway.api" in line
+
+
+def test_check_tells_rules_that_match_nothing(tmp_path: Path) -> None:
+    rules = {
+        "tools": {"list_listing": {"enabled": False}, "list_*": {"rollout": 100}},
+        "endpoints": {"/api/v1/booking": {"enabled": False}, "*/bookings/{id}": {"enabled": True}},
+    }
+    path = tmp_path / "brimgate.yaml"
+    own = {"get_lising": {"enabled": False}}
+    upstreams = {"hostaway": {"pack": "hostaway", "tools": own}}
+    path.write_text(json.dumps({"upstreams": upstreams, "context_protection": rules}))
+    done = brimgate("check", str(path), **ACCOUNT)
+    assert done.returncode == 0
+    told = [line for line in done.stderr.splitlines() if "matches it" in line]
+    assert len(told) == 3
+    for key in ("tools.list_listing", "endpoints./api/v1/booking", "upstreams.hostaway.tools.get_lising"):
+        assert any(key + ":" in line for line in told), (key, told)
+
+
+def test_headers_of_callers_are_not_forwarded_to_an_api_of_one_account(tmp_path: Path) -> None:
+    path = tmp_path / "brimgate.yaml"
+    hostaway = {"pack": "hostaway", "forward_headers": ["Authorization"]}
+    path.write_text(json.dumps({"upstreams": {"hostaway": hostaway}}))
+    for command in (("check", str(path)), ("serve", "--config", str(path), "--port", "0")):
+        done = brimgate(*command, **ACCOUNT)
+        assert done.returncode == 2 and "upstreams.hostaway.forward_headers" in done.stderr
+        assert "every caller gets the data of the one account" in done.stderr
+
+
+class Maker(BaseHTTPRequestHandler):
+    """An API that makes what it is sent."""
+
+    def do_POST(self) -> None:  # as the library names it
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(201)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def test_what_an_api_has_made_is_told_as_made(tmp_path: Path) -> None:
+    name = {"name": {"schema": {"type": "string"}}}
+    make = {"path": "/things", "routes": ["/things"], "method": "POST", "parameters": name}
+    with ThreadingHTTPServer(("127.0.0.1", 0), Maker) as api:
+        Thread(target=api.serve_forever, daemon=True).start()
+        base_url = f"http://127.0.0.1:{api.server_port}"
+        declared = {"name": "things", "base_url": base_url, "tools": {"make_thing": make}}
+        (tmp_path / "things.yaml").write_text(json.dumps(declared))
+        (tmp_path / "brimgate.yaml").write_text(json.dumps({"upstreams": {"things": {"api": "things.yaml"}}}))
+        with serve("--config", str(tmp_path / "brimgate.yaml"), command=()) as serving:
+            answer = exchange(serving.connect(), "POST", "/api/v1/things", {"name": "oak"}, {})
+        api.shutdown()
+    assert answer.status == 201 and answer.json == {"name": "oak"}

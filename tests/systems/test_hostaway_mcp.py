@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from brimgate.config.pack_rules import rules_of
+from brimgate.packs.hostaway import PACK
 from brimgate.sandboxes.hostaway.faults import LEAK
 from tests.hostaway.asking import ids
 from tests.systems.hostaway import ESTIMATOR, RESERVATIONS, System, Told, hostaway
 
+RULES = rules_of(PACK)
 BUDGET = 4_000
 HARD_CAP = 12_000
 
@@ -59,7 +62,7 @@ def test_us1_3_a_list_of_ten_comes_as_it_is(system: System) -> None:
     )
     wanted = system.upstream.result(f"/listings/{number}/calendar", **days)
     assert len(wanted) == 10
-    assert told.record == {} and json.loads(told.text) == {"result": wanted}
+    assert told.record == {} and json.loads(told.text) == {"items": wanted}
 
 
 def test_pages_stay_as_they_are_while_the_data_changes(system: System) -> None:
@@ -78,8 +81,11 @@ def test_only_what_is_read_is_fetched_and_one_page_ahead(system: System) -> None
     system.read(first.following)
     assert len(asked(system)) <= 3, "no more than what was shown and one page ahead"
     system.control("/reset")
-    system.call("list_reservations", limit=30)
-    assert len(asked(system)) == 1
+    system.call("list_reservations", limit=5)
+    assert asked(system) == ["limit=50&offset=0"], "enough for ten pages"
+    system.control("/reset")
+    system.call("list_reservations", max_records=30)
+    assert asked(system) == ["limit=30&offset=0"]
 
 
 def asked(system: System) -> list[str]:
@@ -100,6 +106,29 @@ def test_filters_reach_the_api(system: System) -> None:
     assert told.record["total"]["items"] == len(wanted) < RESERVATIONS
 
 
+def test_limit_is_a_page_and_max_records_is_what_is_fetched(system: System) -> None:
+    told = system.call("list_reservations", limit=7)
+    assert len(rows(told)) == 7 and told.record["total"]["items"] == RESERVATIONS
+    assert [row.partition("|")[0] for row in rows(system.read(told.following))] == [
+        str(n) for n in range(7, 14)
+    ]
+    some = system.call("list_reservations", limit=7, max_records=10)
+    assert len(rows(some)) == 7 and some.record["total"]["items"] == 10
+    assert len(rows(system.read(some.following))) == 3
+    assert "limit exceeds maximum of 200" in system.call("list_reservations", limit=201).text
+
+
+def test_listings_come_newest_first_unless_another_order_is_asked_for(system: System) -> None:
+    there = system.upstream.result("/listings")
+    newest = ids(sorted(there, key=lambda one: one["insertedOn"], reverse=True))
+    pages = walk(system, system.call("list_listings"))
+    assert [int(row.split("|")[1]) for told in pages for row in rows(told)] == newest
+    by_name = system.call("list_listings", sort="name")
+    assert [int(row.split("|")[1]) for row in rows(by_name)] == ids(
+        system.upstream.result("/listings", sortOrder="name")
+    )[:50]
+
+
 # US2: summaries
 
 
@@ -110,6 +139,47 @@ def test_us2_1_a_large_record_comes_as_its_essentials_with_its_sections(system: 
     assert {"images", "amenities", "descriptions"} <= set(told.record["detailsAvailable"]["sections"])
     assert str(number) in told.text and "bedroomsNumber" in told.text and "brimgate_read" in told.text
     assert "sections: fields=descriptions,amenities,images" in told.text
+
+
+@pytest.mark.parametrize("tool", ["get_listing", "get_reservation"])
+def test_one_record_shows_every_field_of_its_map_in_600_tokens(system: System, tool: str) -> None:
+    what = tool.removeprefix("get_")
+    for record in system.upstream.result(f"/{what}s", limit=8, includeResources=1):
+        told = system.call(tool, **{f"{what}_id": record["id"]})
+        shown = told.result["content"][1]["text"].rpartition("\n{")[2]
+        fields = [name for name in RULES[tool].fields or () if name in record]
+        assert told.tokens <= 600 and told.record["projectedFields"] == fields
+        assert all(f"{name}:" in shown for name in fields), shown
+        assert "wifiPassword" not in told.text and "guestAuthHash" not in told.text
+        assert told.record["totalFields"] == len(record)
+
+
+def test_mcp_and_rest_decide_alike_about_one_record(system: System) -> None:
+    for path, tool, name in (
+        ("/listings", "get_listing", "listing_id"),
+        ("/reservations", "get_reservation", "reservation_id"),
+    ):
+        for number in ids(system.upstream.result(path, limit=5)):
+            told, answer = system.call(tool, **{name: number}), system.get(f"/api/v1{path}/{number}")
+            assert told.record["kind"] == answer.json["meta"]["kind"] == "preview"
+            mapped = set(answer.json["meta"]["projectedFields"])
+            assert mapped == set(answer.json["summary"]) <= set(told.record["projectedFields"])
+
+
+def test_the_map_of_a_record_is_not_applied_to_a_list_inside_it(system: System) -> None:
+    listing = max(system.upstream.result("/listings"), key=lambda one: len(one["listingImages"]))
+    first = system.call("get_listing", listing_id=listing["id"])
+    told = system.read(first.following, path="/listingImages")
+    assert str(listing["listingImages"][0]["id"]) in told.text
+    assert listing["listingImages"][0]["url"].rpartition("/")[2] in told.text, (
+        "all of an image, not what a listing has"
+    )
+
+
+def test_a_section_leaves_out_what_is_empty(system: System) -> None:
+    number = ids(page_of(system, 0))[0]
+    told = system.read(system.call("get_reservation", reservation_id=number).following, fields="financial")
+    assert "totalPrice" in told.text and "null" not in told.text
 
 
 def test_us2_2_a_section_request_returns_that_section_only(system: System) -> None:
@@ -139,7 +209,7 @@ def test_each_condensed_record_leads_to_the_whole_of_it_without_another_call(sys
     assert len(rows(first)) == 50 and first.tokens <= BUDGET
     number = rows(first)[17].split("|")[1]
     before = len(system.control("/requests"))
-    parts = walk(system, system.read(first.following, path="/result/17", format="json"))
+    parts = walk(system, system.read(first.following, path="/items/17", format="json"))
     assert all(part.tokens <= HARD_CAP for part in parts)
     text = "\n".join(part.text for part in parts)
     listing = next(one for one in system.upstream.result("/listings") if str(one["id"]) == number)
@@ -162,7 +232,7 @@ def test_us3_another_budget_and_a_flag_for_one_tool_hold_from_the_next_answer_on
         narrow = system.call("list_reservations")
         assert narrow.tokens <= 1_500 < wide.tokens
         assert len(rows(narrow)) < 50 and narrow.record["total"]["items"] == 120
-        assert len(json.loads(system.call("list_listings").text)["result"]) == 60
+        assert len(json.loads(system.call("list_listings").text)["items"]) == 60
 
 
 # US4: long texts
@@ -273,6 +343,6 @@ def test_tools_say_what_they_do(system: System) -> None:
     assert len(tools) == 13 and all(tool["description"] for tool in tools.values())
     assert all(tool["annotations"]["readOnlyHint"] for tool in tools.values())
     filters = tools["list_reservations"]["inputSchema"]["properties"]
-    assert len(filters) == 19 and filters["arrival_from"]["type"] == "string"
+    assert len(filters) == 20 and filters["arrival_from"]["type"] == "string"
     cost = ESTIMATOR.ceiling(json.dumps(list(tools.values())))
     assert cost < 4_500, "every session pays for them"

@@ -59,6 +59,7 @@ VALUES: Final[dict[tuple[str, str], Any]] = {
     ("*", "sort_order"): "desc",
     ("*", "delimiter"): "tab",
     ("*", "limit"): 2,
+    ("*", "max_records"): 2,
 }
 CASES: Final = [
     (tool.name, name)
@@ -115,11 +116,11 @@ def required(system: System, tool: str) -> dict[str, Any]:
 
 
 def some_listing(system: System) -> int:
-    return json.loads(system.call("list_reservations", limit=1).text)["result"][0]["listingMapId"]
+    return json.loads(system.call("list_reservations", max_records=1).text)["items"][0]["listingMapId"]
 
 
 def some_reservation(system: System) -> int:
-    return ids(json.loads(system.call("list_reservations", limit=40).text)["result"])[30]
+    return ids(json.loads(system.call("list_reservations", max_records=40).text)["items"])[30]
 
 
 def test_every_value_is_used() -> None:

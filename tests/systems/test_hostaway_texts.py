@@ -42,3 +42,20 @@ def test_us4_through_rest_a_report_comes_in_chunks_of_200_lines(large: System) -
     some = large.get(path, startLine=5_000, endLine=5_003).json
     assert some["content"].count("\n") == 4
     assert (some["metadata"]["startLine"], some["metadata"]["endLine"]) == (5_000, 5_003)
+
+
+@pytest.mark.parametrize("reservations", [40, 300])
+def test_chunks_of_a_report_are_numbered_up_to_their_true_total(
+    tmp_path_factory: pytest.TempPathFactory, reservations: int
+) -> None:
+    path = f"{API}/reports/standard.csv"
+    settings = {"reservations": reservations, "listings": 12}
+    with hostaway(tmp_path_factory.mktemp("hostaway"), settings=settings) as system:
+        told = [system.get(path).json]
+        while "nextCursor" in told[-1]:
+            told.append(system.get(path, cursor=told[-1]["nextCursor"]).json)
+    assert [one["chunkIndex"] for one in told] == list(range(len(told)))
+    assert all(one["chunkIndex"] < one["totalChunks"] for one in told)
+    assert told[-1]["totalChunks"] == len(told), "the last one knows"
+    for one in told:
+        assert one["totalChunks"] == len(told) or one["metadata"]["totalChunksIsEstimate"]

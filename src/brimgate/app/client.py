@@ -18,6 +18,7 @@ from brimgate.relay.protocol.versions import MODERN_VERSION
 
 _MAX_PAGES: Final = 1_000
 _MAX_LIST_BYTES: Final = 64 << 20
+_SHOWN_BYTES: Final = 200
 _PARTING_SECONDS: Final = 0.2
 """Time for a cancellation to reach the server, before the conversation ends."""
 
@@ -223,10 +224,12 @@ class McpClient:
     # In
 
     def _heard(self, line: Line) -> None:
-        """Read a line. Lines that are not messages are ignored: many servers log to their standard output."""
+        """Read a line. One that is no message is for the log: many servers write theirs to standard output."""
         messages = messages_in(line)
         if not messages and b'"jsonrpc"' in line and (key := rpc.guess_id(line)):
             self._settle(key, UpstreamGarbled(f"the upstream {self.name} answered in broken JSON"))
+        if not messages and line.strip():
+            self._on_chatter(f"no message: {bytes(line[:_SHOWN_BYTES]).decode('utf-8', 'replace')}")
         for message in messages:
             if message.is_request:
                 self._answer(message)
@@ -290,7 +293,8 @@ class McpClient:
             if read
             else bytes(told.error)[:200].decode("utf-8", "replace")
         )
-        return UpstreamRefused(f"the upstream {self.name} refused {method}: {said}")
+        code = read.code if read else None
+        return UpstreamRefused(f"the upstream {self.name} refused {method}: {said}", code=code)
 
     def _decode(self, told: Message, kind: type[msgspec.Struct], method: str) -> Any:
         try:

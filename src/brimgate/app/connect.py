@@ -23,6 +23,10 @@ def is_sse(one: Upstream) -> bool:
     return one.transport == "sse" or (one.transport == "auto" and "sse" in last_parts)
 
 
+def command_of(one: Upstream) -> Command:
+    return Command((one.command, *one.args), env=one.env, cwd=one.cwd or None)
+
+
 def connector(
     name: str,
     one: Upstream,
@@ -38,8 +42,7 @@ def connector(
     if one.is_rest:
         return _to_api(name, one, tickets)
     if not one.url:
-        command = Command((one.command, *one.args), env=one.env, cwd=one.cwd or None)
-        return StdioServer(name, command, max_line_bytes=max_bytes, started=started).connect
+        return StdioServer(name, command_of(one), max_line_bytes=max_bytes, started=started).connect
 
     async def reach(listener: Listener) -> Channel:
         # Imported only where needed: most clients in front of an HTTP server speak HTTP themselves.

@@ -156,7 +156,9 @@ class Link:
                 case Decided(decision):
                     self._log.decided(decision)
                 case Note():
-                    self._log.write(action.event, {"upstream": self._name} | action.fields, action.level)
+                    self._log.write_seldom(
+                        action.event, {"upstream": self._name} | action.fields, action.level
+                    )
                 case Work():
                     self._work(action, line, failing)
                 case Wait():

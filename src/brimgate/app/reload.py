@@ -5,6 +5,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -170,11 +171,26 @@ class Reload:
 
     def __init__(self, gateway: Configured, read: Read, log: Log) -> None:
         self._gateway, self._read, self._log = gateway, read, log
+        self._declarations: list[ConfigWatch] = []
 
     def watch(self, path: Path) -> None:
         """Reload whenever the file changes."""
         self._watch = ConfigWatch(path, self.reload)
         self._watch.start()
+        for name, one in self._gateway.config.upstreams.items():
+            if one.api:
+                self._watch_declaration(f"upstreams.{name}.api", Path(one.api))
+
+    def _watch_declaration(self, key: str, path: Path) -> None:
+        """Say that a declaration has changed: its tools are those it had when we started."""
+
+        def tell(_: float, content: bytes) -> None:
+            self._log.write("config_needs_restart", {"keys": [key], "file": str(path)}, "warning")
+
+        with suppress(ConfigError):
+            watch = ConfigWatch(path, tell, read_file(path))
+            watch.start()
+            self._declarations.append(watch)
 
     def reload(self, written_at: float, content: bytes | None = None) -> None:
         """Apply the content that was noticed, which may not be what the file holds by now; without it, look."""

@@ -38,7 +38,7 @@ class ServedApi:
         self._name, self._budget = name, budget
         self._identify = identify
         self.app = ProtectedApp(
-            Routes(api, prefix),
+            Routes(api, prefix, lambda path: self.app.rules(path).hidden),
             self._rules(config),
             _lasting(protection(), config),
             details=details_of(api.api, prefix),

@@ -6,10 +6,11 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from brimgate import __version__
+from brimgate.app.health import overall
 from brimgate.app.upstream import ServedUpstream, Slots
 from brimgate.config.declarations import Config
 from brimgate.errors import OperatorError
@@ -18,6 +19,8 @@ from brimgate.front.mcp.request import HttpExchange
 from brimgate.front.mcp.router import Handler, Router, answer_document, only
 from brimgate.guard.origin import OriginRules, is_loopback
 from brimgate.hold.runtime import ProcessProtection, use_workers
+from brimgate.guard.origin import OriginRules, is_local, is_loopback
+from brimgate.hold.runtime import ProcessProtection
 from brimgate.relay.protocol import message as rpc
 from brimgate.watch.log import LEVELS, Log
 
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
     from brimgate.app.rest_api import ServedApi
     from brimgate.hold.protection import Protection
 
+_LEAST_IDLE_SECONDS: Final = 1.0
+"""A session that was used a moment ago may be about to be used again."""
+_LEAVE_SECONDS: Final = 5.0
 _SWEEP_SECONDS: Final = 5.0
 _FIRST_LOOK_SECONDS: Final = 0.005
 _LAST_LOOK_SECONDS: Final = 0.25
@@ -53,6 +59,8 @@ class HttpGateway:
             )
             for name in config.upstreams
         }
+        for upstream in self._upstreams.values():
+            upstream.sessions.make_room = self._end_idlest
         self._apis = self._serve_apis(protection, budget)
         self._router = Router(
             self._routes(),
@@ -65,6 +73,22 @@ class HttpGateway:
         self._stopping = asyncio.Event()
         self._is_hurried = False
         self._began = time.monotonic()
+
+    async def _end_idlest(self) -> bool:
+        """End the session that nobody has used for longest: clients that go without a word lock nobody out."""
+        before = time.monotonic() - _LEAST_IDLE_SECONDS
+        idle = [
+            (found.used_at, number, one.sessions, found)
+            for number, one in enumerate(self._upstreams.values())
+            if (found := one.sessions.idlest(before)) is not None
+        ]
+        if not idle:
+            return False
+        _, _, sessions, session = min(idle, key=lambda one: one[:2])
+        self._log.write("session_ended", {"reason": "room for another: it was idle for longest"})
+        if (ending := sessions.close(session, 0.0)) is not None:
+            await asyncio.wait((ending,), timeout=_LEAVE_SECONDS)
+        return True
 
     @property
     def address(self) -> str:
@@ -124,6 +148,8 @@ class HttpGateway:
         if hasattr(signal, "SIGHUP"):
             with suppress(NotImplementedError, RuntimeError):
                 loop.add_signal_handler(signal.SIGHUP, on_reload)
+        for upstream in self._upstreams.values():
+            upstream.health.start()
         sweeping = asyncio.create_task(self._sweep())
         await self._stopping.wait()
         sweeping.cancel()
@@ -170,13 +196,15 @@ class HttpGateway:
 
     async def _health(self, exchange: HttpExchange) -> None:
         exchange.log_level = "debug"  # Docker and Kubernetes ask every few seconds
-        names = list(self._upstreams)
-        found = await asyncio.gather(*(self._upstreams[name].health() for name in names))
-        checks = dict(zip(names, found, strict=True))
-        down = [name for name, check in checks.items() if check["status"] != "healthy"]
-        status = "healthy" if not down else "unhealthy" if len(down) == len(names) else "degraded"
-        document = {
-            "status": status,
+        checks = {name: upstream.health.ask() for name, upstream in self._upstreams.items()}
+        status = overall(checks.values())
+        document = {"status": status} | (
+            self._details(checks) if is_local(exchange.client, exchange.headers) else {}
+        )
+        await answer_document(exchange, rpc.encode(document), 503 if status == "unhealthy" else 200)
+
+    def _details(self, checks: dict[str, dict[str, Any]]) -> dict[str, Any]:
+        return {
             "timestamp": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
             "version": __version__,
             "uptime": round(time.monotonic() - self._began, 1),
@@ -187,7 +215,6 @@ class HttpGateway:
             },
             "connections": self._listening.connections,
         }
-        await answer_document(exchange, rpc.encode(document), 503 if status == "unhealthy" else 200)
 
 
 def check_address(host: str) -> None:

@@ -146,7 +146,7 @@ class StdioGateway:
             self._client.port.reader.pause()
 
     def _answer(self, answer: ToClient) -> None:
-        self._client.port.send(answer.data)
+        self._client.send(answer.data)
         if not self._link.session.pending_calls:
             self._answered.set()
 

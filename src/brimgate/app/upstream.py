@@ -4,15 +4,19 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, assert_never
+from functools import partial
+from typing import TYPE_CHECKING, Final, assert_never
 from weakref import WeakSet, WeakValueDictionary
 
-from brimgate.app.connect import connector, is_sse, open_api
+from brimgate.app.connect import command_of, connector, is_sse, open_api
+from brimgate.app.health import Probe, UpstreamHealth, check_mcp
 from brimgate.app.link import Link
 from brimgate.app.shared_server import SharedServer
 from brimgate.back.channel import Connect
 from brimgate.back.mcp.server import HttpServer
+from brimgate.back.process import look_up_command
 from brimgate.config.declarations import Config, Server
+from brimgate.config.placeholders import filled
 from brimgate.config.rule_reader import make_rules
 from brimgate.engine.policy import Rules
 from brimgate.errors import UpstreamError
@@ -36,7 +40,9 @@ if TYPE_CHECKING:
 
 _VERDICT_SECONDS: Final = 300.0
 """How long a server that speaks only the older era is not asked again."""
-_REACH_SECONDS: Final = 2.0
+_CHECK_SECONDS: Final = 10.0
+_START_SECONDS: Final = 60.0
+"""For the check of a command: the first start may download it."""
 _MAX_SHARED: Final = 500
 """Servers in our own process for single exchanges: one for each principal, and anyone can make up credentials."""
 _LEAST_IDLE_SECONDS: Final = 1.0
@@ -78,7 +84,7 @@ class ServedUpstream:
         self._rooms = rooms
         self._config, self._log, self._slots, self._budget = config, log, slots, budget
         self._protection = protection
-        self._one = config.upstreams[name]
+        self._one = filled(config.upstreams[name])
         self._max_bytes = config.max_result_bytes
         self._read_tool = config.read_tool
         self._rules = self._make_rules(config)
@@ -98,10 +104,10 @@ class ServedUpstream:
         self._needs_process = bool(self._one.command)
         self._seats = slots if self._needs_process else Slots(lambda: _MAX_SHARED)
         """For shared servers."""
-        self._shared_trouble = ""
         self._old_was_told = False
 
-        self.sessions = HandshakeSessions(self._converse, self._timing)
+        self.health = UpstreamHealth(name, self._probe(), log, lambda: self._timing().health_interval_seconds)
+        self.sessions = HandshakeSessions(self._converse, self._timing, self._note_handshake)
         self.singles = StatelessExchanges(self._share, lambda: self._timing().json_response)
         self.old_sse = LegacySse(self._converse, messages_path, self._note_old_client)
         self.through: Through | None = None
@@ -253,9 +259,9 @@ class ServedUpstream:
             is_modern = await shared.is_modern()
             if not is_modern and shared.link.is_up:  # one that died of it has given no answer
                 self._older_until = time.monotonic() + _VERDICT_SECONDS
-            self._shared_trouble = ""
+            self._note_handshake(None)
         except UpstreamError as error:
-            self._shared_trouble = str(error)
+            self._note_handshake(error)
             raise
         finally:
             self._probing.discard(shared)
@@ -268,7 +274,7 @@ class ServedUpstream:
     def _tell(self, told: Told) -> None:
         match told:
             case Note():
-                self._log.write(told.event, {"upstream": self.name} | told.fields, told.level)
+                self._log.write_seldom(told.event, {"upstream": self.name} | told.fields, told.level)
             case Decided(decision):
                 self._log.decided(decision)
             case _:
@@ -295,18 +301,31 @@ class ServedUpstream:
         through = self.through.pending if self.through else 0
         return self.sessions.pending + self.singles.pending + through + self.old_sse.pending
 
-    async def health(self) -> dict[str, Any]:
-        """Run the health check: whether it can be reached; for a command, whether its last start worked."""
-        reached = self._http or self.api
-        if reached is None:
-            trouble = self.sessions.trouble or self._shared_trouble
-            return {"status": "unhealthy", "error": trouble} if trouble else {"status": "healthy"}
-        began = time.perf_counter()
-        try:
-            await asyncio.wait_for(reached.reach(), _REACH_SECONDS)
-        except (UpstreamError, TimeoutError) as error:
-            return {"status": "unhealthy", "error": str(error) or "it does not answer"}
-        return {"status": "healthy", "latency": round((time.perf_counter() - began) * 1_000, 1)}
+    def _probe(self) -> Probe:
+        if self.api is not None:
+            return Probe(self.api.check, _CHECK_SECONDS)
+        check = partial(
+            check_mcp,
+            self.name,
+            self._connect,
+            self._max_bytes,
+            forwards_credentials=bool(self._one.forward_headers),
+        )
+        if not self._needs_process:
+            return Probe(check, _CHECK_SECONDS)
+        look_up = partial(look_up_command, command_of(self._one))
+        return Probe(
+            check,
+            _START_SECONDS,
+            look_up,
+            is_costly=True,
+            is_in_use=lambda: self.active + len(self._shared) > 0,
+        )
+
+    def _note_handshake(self, failure: UpstreamError | None) -> None:
+        """Note how the handshake of a client ended. Of a REST API it says nothing: we answer it ourselves."""
+        if self.api is None:
+            self.health.note(failure)
 
     def sweep(self) -> None:
         self.sessions.sweep()
@@ -327,7 +346,7 @@ class ServedUpstream:
     async def end(self) -> None:
         self.old_sse.end()
         shared = [*self._shared.values(), *self._probing]
-        await asyncio.gather(self.sessions.end(), *(one.link.end(0.0) for one in shared))
+        await asyncio.gather(self.health.end(), self.sessions.end(), *(one.link.end(0.0) for one in shared))
         for reached in (self._http, self.api):
             if reached is not None:
                 await reached.close()

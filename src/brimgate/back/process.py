@@ -75,6 +75,18 @@ def resolve(
     return [found or arguments[0], *arguments[1:]]
 
 
+def look_up_command(command: Command) -> None:
+    """Look for the program of a command without starting it. Raise UpstreamUnreachable if it is not there."""
+    path = {**os.environ, **command.env}.get("PATH")
+    program = command.arguments[0]
+    if Path(program).name != program:  # looked up from where it will run, and not on the PATH
+        program = str(Path(command.cwd or "") / program)
+    is_nowhere = command.cwd is not None and not Path(command.cwd).is_dir()
+    if is_nowhere or shutil.which(program, path=path) is None:
+        error = PermissionError() if Path(program).is_file() else FileNotFoundError()
+        raise UpstreamUnreachable(_why_not(command, error))
+
+
 def _why_not(command: Command, error: OSError) -> str:
     name = command.arguments[0]
     if command.cwd and not Path(command.cwd).is_dir():

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 from brimgate.back.channel import Line, Listener
@@ -162,12 +163,22 @@ class StdioServer:
     async def connect(self, listener: Listener) -> StdioUpstream:
         process, self._started = self._started, None
         if process is None:
-            process = await asyncio.get_running_loop().run_in_executor(None, spawn, self._command)
+            process = await self._spawn()
         if isinstance(process, UpstreamError):
             raise process
         upstream = StdioUpstream(self._name, process, listener, max_line_bytes=self._max_line_bytes)
         await upstream.connect()
         return upstream
+
+    async def _spawn(self) -> Process:
+        """Start the process. If nobody waits any more, end it: else no one would."""
+        spawning = asyncio.get_running_loop().run_in_executor(None, spawn, self._command)
+        try:
+            return await asyncio.shield(spawning)
+        except asyncio.CancelledError:
+            with suppress(UpstreamError):
+                end_group(await spawning, forcibly=True)
+            raise
 
 
 class Grumbling:

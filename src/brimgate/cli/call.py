@@ -3,6 +3,7 @@
 import argparse
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -24,7 +25,9 @@ from brimgate.cli.output import complain, printable, report
 from brimgate.errors import BadRequest, UpstreamError
 
 if TYPE_CHECKING:
-    from brimgate.app.client import CallOutcome, McpClient
+    from collections.abc import Sequence
+
+    from brimgate.app.client import CallOutcome, ListedTool, McpClient
     from brimgate.cli.calls.progress import Patience
     from brimgate.config.declarations import Config
     from brimgate.engine.policy import Policy
@@ -45,10 +48,11 @@ _EXAMPLE: Final = """arguments:
 
 example:
   brimgate call https://mcp.example.com/mcp search "late payment" limit=20
-  brimgate call --config brimgate.yaml notes add_note title="To do" text=@todo.md
+  brimgate call --config brimgate.yaml notes add_note title=Today text=@todo.md
   brimgate call list_bookings -- python -m brimgate.sandboxes.demo
 
-exit codes: 0 done, 1 the tool failed, 2 wrong usage or arguments, 3 no such server, 4 no answer in time
+exit codes: 0 done, 1 the tool failed, 2 wrong usage or arguments,
+3 no such server, 4 no answer in time
 """
 
 
@@ -61,7 +65,6 @@ def add_parser(commands: Commands) -> None:
         usage="brimgate call [options] UPSTREAM TOOL [ARGUMENTS…]\n"
         "       brimgate call [options] TOOL [ARGUMENTS…] -- COMMAND ARGS…",
         epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "words", nargs="*", metavar="WORD", help="the server, its tool, and the tool's arguments"
@@ -116,6 +119,8 @@ class _Call:
     """None for a dry run."""
     seconds: float = 0.0
     """How long the server took to answer."""
+    read_tool: str = ""
+    """The tool that reads on, if the server is a Brimgate."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -133,10 +138,12 @@ def run(options: argparse.Namespace) -> int:
     def prepare() -> None:
         import_module("jsonschema_rs")
         import_module("brimgate.packs.discovery")
-        if options.budget is not None:
+        if options.budget is not None or options.model:
             from brimgate.cli.engine_options import make_policy
 
-            make_policy(options)  # refuse an impossible budget before anything is called
+            make_policy(
+                options
+            )  # refuse an impossible budget before anything is called, and tell of an unknown model
 
     async def talk(caller: "McpClient", patience: "Patience") -> _Call:
         return await _call(caller, patience, target, tool, words, options)
@@ -216,7 +223,13 @@ async def _call(
     called = asyncio.create_task(caller.call(name, text, patience.note))
     await asyncio.sleep(0)
     import_module(_PRESENTING)  # while the server is at work
-    return _Call(name, arguments, text, pack, await called, time.perf_counter() - began)
+    outcome, seconds = await called, time.perf_counter() - began
+    return _Call(name, arguments, text, pack, outcome, seconds, _read_tool(tools, target))
+
+
+def _read_tool(tools: "Sequence[ListedTool]", target: Target) -> str:
+    """Return the tool by which a Brimgate is recognised; empty if the server is none."""
+    return next((one.name for one in tools if one.name == target.config.read_tool), "")
 
 
 def _refusal(tool: str, arguments: bytes) -> str:
@@ -251,6 +264,7 @@ def _show(call: _Call, target: Target, options: argparse.Namespace) -> int:
             config,
             target.name,
             call.seconds,
+            partial(target.command_line, call.read_tool) if call.read_tool else None,
         )
         return present(called, options)
     _report_failure(call.tool, outcome.reason, target, options, outcome.error, call.seconds)

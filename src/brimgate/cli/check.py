@@ -2,15 +2,23 @@
 
 import argparse
 import os
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from brimgate.cli import Commands
 from brimgate.cli.output import complain, write_text
 from brimgate.config.declarations import Config
+from brimgate.config.placeholders import filled
 from brimgate.config.show import difference, effective
 from brimgate.config.sources import load, unknown_variables
+from brimgate.engine.policy import PathPattern
+from brimgate.engine.tokens.estimator import unknown_model
 from brimgate.errors import OperatorError
+
+if TYPE_CHECKING:
+    from brimgate.back.rest.model import Api
 
 _EXAMPLE: Final = """example:
   brimgate check brimgate.yaml
@@ -25,7 +33,6 @@ def add_parser(commands: Commands) -> None:
         description="Check a configuration, and show what is in force with it: file, environment, defaults. "
         "Secrets are masked. Exits 2 with the key and line of every mistake.",
         epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "file", metavar="FILE", nargs="?", type=Path, help="YAML or JSON (default: BRIMGATE_CONFIG)"
@@ -43,6 +50,9 @@ def run(options: argparse.Namespace) -> int:
     _check_apis(config)
     for variable in unknown_variables(os.environ):
         complain(f"{variable}: no option has this name")
+    protection = config.context_protection
+    if not protection.token_family and (what := unknown_model(protection.model)):
+        complain(what)
     if options.against is None:
         write_text(effective(config))
     else:
@@ -60,8 +70,30 @@ def _check_apis(config: Config) -> None:
             continue
         from brimgate.app.connect import declared_api, open_api
 
-        declared_api(one)
+        api = declared_api(one)
+        for key, pattern in _idle_rules(config, name, api):
+            complain(f"{key}.{pattern}: no {'path' if 'endpoints' in key else 'tool'} of {name} matches it")
         try:
-            open_api(one)
+            open_api(filled(one))
         except OperatorError as error:
             complain(f"upstreams.{name} could not be served from here: {error}")
+
+
+def _idle_rules(config: Config, name: str, api: "Api") -> Iterator[tuple[str, str]]:
+    """Yield the rules that nothing of a declared API matches. Another upstream may have what they mean."""
+    protection = config.context_protection
+    from brimgate.app.rest_api import VERSION
+
+    is_alone = len(config.upstreams) == 1
+    of_tools = {f"upstreams.{name}.tools": config.upstreams[name].tools}
+    if is_alone:
+        of_tools["context_protection.tools"] = protection.tools
+        prefix = f"/api/{VERSION}"
+        paths = [prefix + route for tool in api.tools.values() for route in tool.routes]
+        for pattern in protection.endpoints:
+            if all(PathPattern.of(pattern).match(path) is None for path in paths):
+                yield "context_protection.endpoints", pattern
+    for key, rules in of_tools.items():
+        for pattern in rules:
+            if not any(fnmatchcase(tool, pattern) for tool in (*api.tools, config.read_tool)):
+                yield key, pattern

@@ -55,7 +55,6 @@ def add_parser(commands: Commands) -> None:
         description="Print what makes a shell complete commands, options, servers of the configuration, and the tools and "
         "parameters that `brimgate call` and `brimgate tools` have seen of a server.",
         epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("shell", choices=tuple(SCRIPTS), nargs="?", help="which one")
     parser.add_argument("--line", metavar="TEXT", help="print what may come next in this line; shells ask so")

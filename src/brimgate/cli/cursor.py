@@ -23,7 +23,6 @@ def add_parser(commands: Commands) -> None:
         help="decode a cursor",
         description="Decode a cursor: which snapshot and place it points to, and until when.",
         epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("cursor", metavar="CURSOR")
     parser.set_defaults(run=run)

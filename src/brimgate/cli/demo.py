@@ -65,7 +65,6 @@ def add_parser(commands: Commands) -> None:
         "reading on from a cursor, finding what a cut would have hidden, and walking to the end to prove that nothing is "
         "lost. On a terminal it goes on by itself, or at any key; q ends it. Exits with 1 if anything was lost.",
         epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--fast", action="store_true", help="without pauses, as where there is no terminal")
     parser.add_argument(
@@ -317,7 +316,7 @@ def _serve(port: str | None) -> None:
 
     demo = {"demo": Upstream(command=_GRAPH[0], args=_GRAPH[1:])}
 
-    chosen = {"server.port": port or _usual_port()}
+    chosen = {"--port": port or _usual_port()}
 
     def read(_: bytes | None = None) -> Config:
         return replace(load(overrides=chosen), upstreams=demo)
@@ -334,6 +333,7 @@ def _usual_port() -> str:
         try:
             probe.bind((usual.host, usual.port))
         except OSError:
+            complain(f"port {usual.port} is in use by another program: taking a free one")
             return "0"
     return str(usual.port)
 

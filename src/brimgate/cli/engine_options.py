@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from brimgate.cli.gateway import add_budget_flag, add_flags, environment_config
-from brimgate.cli.output import READ_COMMAND, complain, report
+from brimgate.cli.output import READ_COMMAND, complain, printable, report
 from brimgate.engine.cursor import Binding
 from brimgate.engine.decision import AnswerSizes, Decision, LazySizes, Outcome, sizes_of
 from brimgate.engine.document import Document
@@ -14,7 +14,13 @@ from brimgate.engine.forms import AUTO, FORMS
 from brimgate.engine.policy import Policy
 from brimgate.engine.query import COUNT, Query, parse_query
 from brimgate.engine.replies.reply import Reply, allowance
-from brimgate.engine.tokens.estimator import MIN_BUDGET, Estimator, family_of
+from brimgate.engine.tokens.estimator import (
+    DEFAULT_FAMILY,
+    MIN_BUDGET,
+    Estimator,
+    family_of,
+    unknown_model,
+)
 from brimgate.errors import BadRequest, ClientError
 from brimgate.guard.principal import USER
 from brimgate.hold.protection import Protection, process_ring, ring_from_environment, user_protection
@@ -62,8 +68,17 @@ def add_view_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def chosen_family(options: argparse.Namespace) -> str:
+    """Return the token family that the command line means, and say so if it is only assumed."""
+    if options.token_family or not options.model:
+        return options.token_family or DEFAULT_FAMILY
+    if what := unknown_model(options.model):
+        complain(printable(what))
+    return family_of(options.model)
+
+
 def make_policy(options: argparse.Namespace) -> Policy:
-    family = options.token_family or (family_of(options.model) if options.model else "claude")
+    family = chosen_family(options)
     try:
         if not 0 < options.multiplier <= MAX_MULTIPLIER:
             raise BadRequest(f"--multiplier must be a positive number up to {MAX_MULTIPLIER}")

@@ -2,25 +2,68 @@
 
 import argparse
 import os
-from collections.abc import Callable, Generator
+import re
+import shutil
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from brimgate.cli.output import printable
 from brimgate.config.declarations import Config, Override, Upstream
+from brimgate.config.placeholders import unfilled
 from brimgate.config.sources import Read, load, unknown_variables, variables
 from brimgate.engine.options import choices_of, option_named
 from brimgate.engine.policy import Policy
-from brimgate.engine.tokens.estimator import MIN_BUDGET
+from brimgate.engine.tokens.estimator import MIN_BUDGET, unknown_model
 from brimgate.errors import OperatorError
 from brimgate.watch.log import Log
 
 if TYPE_CHECKING:
     from brimgate.packs.pack import Sandbox
 
+_OPTION: Final = re.compile(r"^ +(--[a-z][a-z-]*)", re.MULTILINE)
+_ADDRESS: Final = re.compile(
+    r"(?P<host>localhost|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)(?P<port>:\d{1,5})?(?P<path>/\S*)?"
+)
+_SCRIPTS: Final = (
+    ".py",
+    ".js",
+    ".mjs",
+    ".cjs",
+    ".ts",
+    ".sh",
+    ".rb",
+    ".jar",
+    ".exe",
+    ".cmd",
+    ".json",
+    ".yaml",
+    ".yml",
+)
+"""What ends like the name of a host and is a file."""
+_UPSTREAM_AT: Final = "brimgate run (or serve) --upstream"
 Arguments = argparse.ArgumentParser | argparse._ArgumentGroup  # pyright: ignore[reportPrivateUsage]  # it has no other name
+
+
+def near_option(parser: argparse.ArgumentParser, word: str) -> str:
+    """Return the option of a parser that may be meant, as a question; empty if none is near."""
+    near = get_close_matches(word.partition("=")[0], _OPTION.findall(parser.format_help()), 1, 0.5)
+    return f" (did you mean {near[0]}?)" if near else ""
+
+
+def near_url(text: str) -> str:
+    """Return the URL that may be meant by a text, which may lack the scheme; empty if it looks like none."""
+    if "://" in text:
+        return text
+    found = _ADDRESS.fullmatch(text)
+    if found is None or (Path(text).suffix in _SCRIPTS and not found["port"]):
+        return ""
+    is_near = found["host"] == "localhost" or found["host"][-1].isdigit()
+    return f"{'http' if is_near else 'https'}://{text}"
 
 
 def add_flags(parser: Arguments, *names: str) -> None:
@@ -38,7 +81,7 @@ def add_flags(parser: Arguments, *names: str) -> None:
 
 def add_budget_flag(parser: Arguments) -> None:
     usual = Policy()
-    known = f"at least {MIN_BUDGET} (default: {usual.output_token_threshold}, text {usual.text_budget})"
+    known = f"at least {MIN_BUDGET} (default: {usual.output_token_threshold})"
     parser.add_argument(
         "--budget", metavar="N", type=int, help=f"{option_named(Override, 'threshold').doc}, {known}"
     )
@@ -62,6 +105,7 @@ def add_gateway_options(parser: argparse.ArgumentParser) -> None:
         choices=("auto", "http", "sse"),
         help="transport for a URL (default: sse if it ends in /sse)",
     )
+    add("--chained", action="store_true", help="the server at the URL is another Brimgate that you trust")
     add("--pack", metavar="NAME", help="pack (plugin) for the server's system; `brimgate packs` lists them")
     add_budget_flag(parser)
     add_flags(parser, "model", "token_family")
@@ -87,11 +131,11 @@ def environment_config() -> Config:
     return load(Path(given) if given else None)
 
 
-def configuration(options: argparse.Namespace, more: dict[str, str] | None = None) -> Read:
+def configuration(options: argparse.Namespace) -> Read:
     """Return a function that reads the configuration each time: the file may have changed, the command line has not."""
     if options.budget is not None and options.budget < MIN_BUDGET:
         raise OperatorError(f"--budget must be at least {MIN_BUDGET} tokens, not {options.budget}")
-    path, overrides = config_path(options), _overrides(options) | (more or {})
+    path, overrides = config_path(options), _overrides(options)
     chosen = _chosen(options)
 
     def read(content: bytes | None) -> Config:
@@ -126,8 +170,8 @@ def _overrides(options: argparse.Namespace) -> dict[str, str]:
         if not equals:
             raise OperatorError(f"--set {text}: must be KEY=VALUE")
         given[key.strip()] = value
-    named = {key.path[-1]: getattr(options, key.path[-1], None) for key in variables() if key.option.flag}
-    return given | {name: value for name, value in named.items() if value is not None}
+    named = {key.option.flag: getattr(options, key.path[-1], None) for key in variables() if key.option.flag}
+    return given | {flag: value for flag, value in named.items() if value is not None}
 
 
 def _chosen(options: argparse.Namespace) -> Callable[[Config], dict[str, Upstream]]:
@@ -137,16 +181,36 @@ def _chosen(options: argparse.Namespace) -> Callable[[Config], dict[str, Upstrea
     if arguments and given:
         raise OperatorError("give either --upstream or a command behind --, not both")
     is_url = given is not None and "://" in given
-    if options.transport and not is_url:
-        raise OperatorError("--transport is for a URL given by --upstream")
+    if (options.transport or options.chained) and not is_url:
+        name = "--transport" if options.transport else "--chained"
+        raise OperatorError(f"{name} is for a URL given by --upstream")
     if arguments:
-        one = Upstream(command=arguments[0], args=tuple(arguments[1:]))
+        one = started_by(arguments)
         return lambda config: {Path(arguments[0]).stem: _with_rules(one, Path(arguments[0]).stem, config)}
     if given is not None and is_url:
         name = _host_of(given)
-        one = Upstream(url=given, transport=options.transport or "auto")
+        one = Upstream(url=given, transport=options.transport or "auto", chained=options.chained)
+        refuse_unfilled(one)
         return lambda config: {name: _with_rules(one, name, config)}
     return lambda config: _named(config, given)
+
+
+def started_by(command: Sequence[str]) -> Upstream:
+    """Return the server that a command of the command line starts."""
+    if (url := near_url(command[0])) and shutil.which(command[0]) is None:
+        raise OperatorError(
+            f"{printable(command[0])[:100]} is no command; for a server at a URL: {_UPSTREAM_AT} {url}"
+        )
+    one = Upstream(command=command[0], args=tuple(command[1:]))
+    refuse_unfilled(one)
+    return one
+
+
+def refuse_unfilled(one: Upstream) -> None:
+    """Refuse a variable that is not set, in what the command line says about a server."""
+    places = {"args": "argument", "headers": "--header", "url": "the URL"}
+    for (key, *name), what in unfilled(one):
+        raise OperatorError(f"{' '.join([places[key], *map(printable, name)])}: {what}")
 
 
 def _with_rules(one: Upstream, name: str, config: Config) -> Upstream:
@@ -174,14 +238,20 @@ def _named(config: Config, name: str | None) -> dict[str, Upstream]:
     if name is None:
         return config.upstreams
     if name not in config.upstreams:
+        if url := near_url(name):
+            raise OperatorError(f"a URL begins with http:// or https://; did you mean --upstream {url}?")
         known = ", ".join(config.upstreams) or "none"
         raise OperatorError(f"there is no upstream {name} in the configuration; there are: {known}")
     return {name: config.upstreams[name]}
 
 
-def warn_of_unknown_variables(log: Log) -> None:
+def warn_of_unknown(log: Log, config: Config) -> None:
+    """Warn of variables that set nothing, and of a model that is not known."""
     for variable in unknown_variables(os.environ):
         log.write("unknown_variable", {"name": variable, "hint": "no option has this name"}, "warning")
+    protection = config.context_protection
+    if not protection.token_family and (what := unknown_model(protection.model)):
+        log.write("unknown_model", {"hint": what}, "warning")
 
 
 def add_sandbox_option(parser: argparse.ArgumentParser) -> None:

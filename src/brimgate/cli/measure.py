@@ -2,16 +2,19 @@
 
 import argparse
 import json
+import re
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import cycle, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from brimgate.cli import Commands
 from brimgate.cli.calls.conversation import converse
+from brimgate.cli.calls.schema import parameters
 from brimgate.cli.calls.target import add_calling_options, choose, find, pack_of
 from brimgate.cli.gateway import add_flags
 from brimgate.cli.output import ProgressBar, complain, printable, write_text
@@ -25,13 +28,17 @@ if TYPE_CHECKING:
     from brimgate.packs.pack import Pack
 
 _RUNS: Final = 10
+_WORD: Final = re.compile(r"[^\W\d_]{5,}")
 _EXAMPLE: Final = """example:
   brimgate measure
   brimgate measure --calls answers.jsonl --pack graphiti --format json
-  brimgate measure --format svg --output savings.svg -- python -m brimgate.sandboxes.graphiti
+  brimgate measure --format svg -- python -m brimgate.sandboxes.graphiti
 
-A line of a file of calls is {"tool": NAME, "arguments": {…}, "answer": …}; without an answer it is made live.
-exit codes: 0 every operation meets its target, 1 one does not, 2 wrong usage, 3 no such server, 4 no answer in time
+A line of a file of calls is {"tool": NAME, "arguments": {…}, "answer": …};
+without an answer it is made live.
+
+exit codes: 0 every operation meets its target, 1 one does not, 2 wrong usage,
+3 no such server, 4 no answer in time
 """
 
 
@@ -52,7 +59,6 @@ def add_parser(commands: Commands) -> None:
         "flagged.",
         usage="brimgate measure [options] [UPSTREAM]\n       brimgate measure [options] -- COMMAND ARGS…",
         epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add("words", nargs="*", metavar="UPSTREAM", help="server to call live (default: none)")
@@ -76,6 +82,11 @@ def run(options: argparse.Namespace) -> int:
 
     pack = load_pack(options.pack or "graphiti")
     calls = _calls(options, pack)
+    if not options.calls:
+        complain(
+            f"what the pack {pack.name} saves on its own samples, {options.runs} runs each: JSON against what is shown. "
+            "Your own server: brimgate measure URL, or brimgate measure -- COMMAND"
+        )
     unanswered = next((one.tool for one in calls if not one.answer), None)
     if unanswered:
         raise BadRequest(f"{unanswered} has no answer in the file: say which server to ask for it")
@@ -126,13 +137,13 @@ def _run_live(options: argparse.Namespace) -> int:
         answered: list[_Answered] = []
         patience.end()
         progress = ProgressBar(options.runs * len(wanted))
-        for group in wanted:
-            for call in _repeated(group, options.runs):
+        for group in wanted if options.calls else _searches_last(wanted, pack):
+            for call in _repeated(group if options.calls else _searched(group, pack, answered), options.runs):
                 answered.append(await _ask(caller, call))
                 patience.more_time()
                 progress.show(len(answered), call.tool)
         progress.end()
-        return pack, answered
+        return pack, answered if options.calls else _without_empty(answered)
 
     def show(told: "tuple[Pack, list[_Answered]]") -> int:
         return _conclude(*told, options)
@@ -143,9 +154,16 @@ def _run_live(options: argparse.Namespace) -> int:
 def _callable_calls(
     calls: "Iterable[Recorded]", pack: "Pack", tools: "Sequence[ListedTool]", options: argparse.Namespace
 ) -> "list[list[Recorded]]":
-    """Return the calls that the server knows. Calls that change something need a file that lists them, and --force."""
-    known = {tool.name for tool in tools}
-    wanted = [call for call in calls if options.calls or call.tool in known]
+    """Return the calls that the server knows, by tool and parameters.
+
+    Calls that change something need a file that lists them, and --force.
+    """
+    known = {tool.name: parameters(tool.schema) for tool in tools}
+    wanted = [
+        call
+        for call in calls
+        if options.calls or (call.tool in known and call.arguments.keys() <= known[call.tool].keys())
+    ]
     if not options.calls:
         strange = sorted({call.tool for call in wanted if _names_ids(call, pack)})
         wanted = [call for call in wanted if not _names_ids(call, pack)]
@@ -160,6 +178,63 @@ def _callable_calls(
     if left_out:
         complain(f"not called, as they change something: {', '.join(left_out)}")
     return _grouped(harmless)
+
+
+def _searches_last(groups: "list[list[Recorded]]", pack: "Pack") -> "list[list[Recorded]]":
+    return sorted(groups, key=lambda group: pack.tool(group[0].tool).is_search)
+
+
+def _searched(group: "list[Recorded]", pack: "Pack", answered: "Sequence[_Answered]") -> "list[Recorded]":
+    """Search for words that the server has just told: those of the samples are about another graph."""
+    words = _words_of(answered) if pack.tool(group[0].tool).is_search else []
+    if not words or not all("query" in call.arguments for call in group):
+        return group
+    return [
+        replace(call, arguments=call.arguments | {"query": word})
+        for call, word in zip(cycle(group), words, strict=False)
+    ]
+
+
+def _words_of(answered: "Sequence[_Answered]") -> list[str]:
+    """Return the most frequent words of the answers, without what servers say around them."""
+    found: Counter[str] = Counter()
+    for one in answered:
+        for text in _texts_in(_parsed(one.document)):
+            found.update(_WORD.findall(text))
+    return [word for word, _ in found.most_common(_RUNS)]
+
+
+def _texts_in(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        members = cast("dict[str, object]", value)
+        yield from (text for name, one in members.items() if name != "message" for text in _texts_in(one))
+    elif isinstance(value, list):
+        yield from (text for one in cast("list[object]", value) for text in _texts_in(one))
+
+
+def _without_empty(answered: "list[_Answered]") -> "list[_Answered]":
+    """Leave out answers that found nothing: of those there is nothing to save."""
+    kept = [one for one in answered if one.failure or not _is_empty(_parsed(one.document))]
+    empty = {one.call.tool for one in answered} - {one.call.tool for one in kept}
+    if empty:
+        complain(f"finds nothing on this server and is left out: {printable(', '.join(sorted(empty)))}")
+    return kept
+
+
+def _is_empty(value: object) -> bool:
+    """Return whether an answer is a list, or has lists, and all of them are empty."""
+    inside = list(cast("dict[str, object]", value).values()) if isinstance(value, dict) else [value]
+    lists = [cast("list[object]", one) for one in inside if isinstance(one, list)]
+    return bool(lists) and not any(lists)
+
+
+def _parsed(document: bytes) -> object:
+    try:
+        return json.loads(document)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _names_ids(call: "Recorded", pack: "Pack") -> bool:
@@ -182,10 +257,11 @@ async def _ask(caller: "McpClient", call: "Recorded") -> "_Answered":
 
 
 def _conclude(pack: "Pack", answered: Sequence["_Answered"], options: argparse.Namespace) -> int:
+    from brimgate.cli.engine_options import chosen_family
     from brimgate.cli.savings import Summary
-    from brimgate.engine.tokens.estimator import Estimator, family_of
+    from brimgate.engine.tokens.estimator import Estimator
 
-    family = options.token_family or (family_of(options.model) if options.model else "claude")
+    family = chosen_family(options)
     estimator = Estimator(family)
     runs: dict[str, list[Measurement]] = {}
     answered = _without_failures(pack, answered)

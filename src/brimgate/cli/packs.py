@@ -22,7 +22,6 @@ def add_parser(commands: Commands) -> None:
         description="List the installed packs. A pack is a plugin for one system: formatters for its answers, rules, "
         "tools on its REST API. Other packages can add packs.",
         epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("name", metavar="NAME", nargs="?", help="show everything about this pack")
     parser.add_argument("--json", action="store_true", help="for programs")

@@ -37,8 +37,8 @@ def add_parser(commands: Commands) -> None:
         help="read on from a cursor",
         description="Go on from a cursor of `brimgate call`, `reduce` or `run`, or look at the held answer in another "
         "way.",
+        usage="brimgate read [options] CURSOR",
         epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("cursor", metavar="CURSOR")
     add_budget_options(parser)

@@ -39,8 +39,8 @@ def add_parser(commands: Commands) -> None:
         "reduce",
         help="fit a file or standard input into a token budget",
         description="Fit a file or standard input into a token budget; what is held back stays one cursor away.",
+        usage="brimgate reduce [options] FILE",
         epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("file", metavar="FILE", help="file to read, - for standard input")
     add_budget_options(parser)

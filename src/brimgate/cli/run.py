@@ -13,9 +13,11 @@ from brimgate.cli.gateway import (
     config_path,
     configuration,
     sandboxes,
-    warn_of_unknown_variables,
+    warn_of_unknown,
 )
+from brimgate.cli.output import complain
 from brimgate.config.declarations import Config, Upstream
+from brimgate.config.placeholders import filled
 from brimgate.config.sources import Read
 from brimgate.errors import OperatorError, UpstreamError
 from brimgate.platform import EarlySignals
@@ -40,7 +42,6 @@ def add_parser(commands: Commands) -> None:
         "runs at a URL.",
         usage="brimgate run [options] [-- COMMAND ARGS…]",
         epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_gateway_options(parser)
     add_sandbox_option(parser)
@@ -56,7 +57,9 @@ def _relay(options: argparse.Namespace, read: Read) -> int:
     config = read(None)
     name, one = _only(config)
     log = Log(config.effective_log_level, config.log_format)
-    warn_of_unknown_variables(log)
+    warn_of_unknown(log, config)
+    if sys.stdin is not None and sys.stdin.isatty():
+        _greet_typist(options)
     early = EarlySignals()
     # Before our other modules are loaded, so that the server starts meanwhile.
     process = _start(one) if one.command else None
@@ -81,6 +84,19 @@ def _relay(options: argparse.Namespace, read: Read) -> int:
         return asyncio.run(relay())
 
 
+def _greet_typist(options: argparse.Namespace) -> None:
+    """Tell someone at a terminal what this command waits for. Clients start it with a pipe."""
+    import json
+
+    from brimgate.config.masking import masked_arguments
+
+    entry = {"command": "brimgate", "args": masked_arguments(options.given)}
+    complain(
+        f"waiting for an MCP client on standard input (Ctrl-C ends). Clients start it themselves; paste into theirs: "
+        f'"mcpServers": {json.dumps({"NAME": entry}, ensure_ascii=False)}'
+    )
+
+
 def _tickets() -> "ClaimTickets":
     from brimgate.hold.live_lists import ClaimTickets  # half the engine, for those who need it anyway
 
@@ -103,4 +119,4 @@ def _only(config: Config) -> tuple[str, Upstream]:
         )
     if len(names) > 1:
         raise OperatorError(f"the file names several servers; choose one: --upstream {' | '.join(names)}")
-    return names[0], config.upstreams[names[0]]
+    return names[0], filled(config.upstreams[names[0]])

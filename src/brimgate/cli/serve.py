@@ -2,6 +2,8 @@
 
 import argparse
 import asyncio
+import json
+import shlex
 import sys
 import time
 from collections.abc import Callable, Coroutine, Sequence
@@ -17,7 +19,7 @@ from brimgate.cli.gateway import (
     config_path,
     configuration,
     sandboxes,
-    warn_of_unknown_variables,
+    warn_of_unknown,
 )
 from brimgate.cli.output import complain
 from brimgate.config.declarations import Config
@@ -42,7 +44,6 @@ def add_parser(commands: Commands) -> None:
         "configuration names.",
         usage="brimgate serve [options] [-- COMMAND ARGS…]",
         epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--host", metavar="ADDRESS", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", metavar="N", help="port to listen on (default: 3010; 0 takes a free one)")
@@ -52,9 +53,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    listen = {"server.host": options.host, "server.port": options.port}
-    given = {key: value for key, value in listen.items() if value is not None}
-    with sandboxes(options, configuration(options, given)) as read:
+    with sandboxes(options, configuration(options)) as read:
         config = read(None)
         if not config.upstreams:
             raise OperatorError(
@@ -62,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
                 "or `upstreams:` in --config FILE"
             )
         log = Log(config.effective_log_level, config.log_format)
-        warn_of_unknown_variables(log)
+        warn_of_unknown(log, config)
         run_loop(serve(config, read, config_path(options), log, budget=options.budget, on_open=_announce))
     return 0
 
@@ -72,6 +71,19 @@ def _announce(address: str, config: Config, api_paths: Sequence[str]) -> None:
     paths = ["/mcp"] if len(names) == 1 else [f"/mcp/{quote(name)}" for name in names]
     for path in (*paths, *(f"{one}/docs" for one in api_paths)):
         complain(f"serving {address}{path} (Ctrl-C ends)")
+    if sys.stderr is not None and sys.stderr.isatty():  # a log has no use for them
+        for client, text in client_entries(names[0], f"{address}{paths[0]}"):
+            complain(f"  {client:<16}{text}")
+
+
+def client_entries(name: str, url: str) -> list[tuple[str, str]]:
+    """Return how clients are told of a server, to be pasted, each after the name of the client."""
+    added = json.dumps({"name": name, "type": "http", "url": url})
+    return [
+        ("Claude Code", f"claude mcp add --transport http {shlex.quote(name)} {url}"),
+        ("VS Code", f"code --add-mcp {shlex.quote(added)}"),
+        ("Cursor, others", json.dumps({"mcpServers": {name: {"type": "http", "url": url}}})),
+    ]
 
 
 async def serve(

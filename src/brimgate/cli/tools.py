@@ -3,7 +3,6 @@
 import argparse
 import json
 import re
-import shlex
 from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +19,6 @@ from brimgate.cli.calls.target import (
     remember,
 )
 from brimgate.cli.output import printable
-from brimgate.config.masking import masked_arguments
 from brimgate.errors import BadRequest
 
 if TYPE_CHECKING:
@@ -46,7 +44,6 @@ def add_parser(commands: Commands) -> None:
         "configuration; a server on stdio is given by its command behind --.",
         usage="brimgate tools [options] UPSTREAM [TOOL]\n       brimgate tools [options] [TOOL] -- COMMAND ARGS…",
         epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("words", nargs="*", metavar="WORD", help="the server, and the tool to describe")
     parser.add_argument("--json", action="store_true", help="print the definitions as the server sent them")
@@ -156,11 +153,7 @@ def _command_line(tool: "ListedTool", target: Target, *, destroys: bool) -> str:
     known, root = parameters(schema), as_mapping(schema)
     named = [name for name in required(schema) if name in known] or list(known)[:1]
     samples = [_sample(name, known[name], root) for name in named]
-    force = ["--force"] if destroys else []
-    words = ["brimgate", "call", *([target.given] if target.given else []), tool.name, *samples, *force]
-    one = target.upstream
-    behind = [] if target.given else ["--", *masked_arguments((one.command, *one.args))]
-    return printable(" ".join(word if word == "--" else shlex.quote(word) for word in (*words, *behind)))
+    return target.command_line(tool.name, *samples, *(["--force"] if destroys else []))
 
 
 def _sample(name: str, about: Any, root: dict[str, Any]) -> str:

@@ -27,6 +27,7 @@ class Override:
         minimum=MIN_BUDGET,
         aliases=("output_token_threshold",),
     )
+    object_threshold: int | None = overriding(AnswerOptions, "object_threshold")
     default_page_size: int | None = overriding(AnswerOptions, "default_page_size")
     chunk_size: int | None = overriding(AnswerOptions, "chunk_size")
     chunk_threshold: int | None = overriding(AnswerOptions, "chunk_threshold")
@@ -59,7 +60,9 @@ class Override:
         None, "hide the tool from the list and refuse calls to it; on a REST path, answer 404"
     )
     max_description_chars: int | None = option(
-        None, "shorten longer descriptions in the list of tools", minimum=1
+        None,
+        "shorten longer descriptions in the list of tools; the rest is one call of the read tool away",
+        minimum=1,
     )
 
 
@@ -74,6 +77,14 @@ class ContextProtection(AnswerOptions, CallOptions):
         None, "token family to count in, if `model` does not decide it", flag="--family"
     )
     token_multiplier: float = option(1.0, "factor to apply to every token count", minimum=0.05, maximum=20)
+    catalog_tokens: int = option(
+        10_000, "warn in the log if a server's list of tools takes more tokens; 0: never", minimum=0
+    )
+    trim_tools: bool = option(
+        False,
+        "leave out of the list of tools what says nothing: titles that repeat the name, empty descriptions, `$schema`, "
+        "`additionalProperties: true`",
+    )
     cursor_ttl_seconds: int = option(600, "seconds a cursor stays valid", minimum=60, maximum=86_400)
     tools: dict[str, Override] = option(
         {}, "rules by tool name; `*` matches anything; if several match, the last one wins"
@@ -90,7 +101,12 @@ class Upstream:
     """One upstream: a command that starts it, the address of one that runs, or a REST API."""
 
     command: str = option("", "command that starts the server", reloadable=False)
-    args: tuple[str, ...] = option((), "arguments of the command", reloadable=False, listed=True)
+    args: tuple[str, ...] = option(
+        (),
+        "arguments of the command; here, in `env`, `headers` and `url`, `${NAME}` is filled in from the environment",
+        reloadable=False,
+        listed=True,
+    )
     env: dict[str, str] = option(
         {}, "environment variables to add for the server", secret=True, reloadable=False
     )
@@ -108,6 +124,10 @@ class Upstream:
         (),
         "HTTP headers of the client to forward, besides those of MCP; they also tell callers apart",
         reloadable=False,
+    )
+    chained: bool = option(
+        False,
+        "the server is another Brimgate that you trust: what it has bounded passes up to the hard cap, with its notice",
     )
     pack: str = option("", "pack (plugin) for the server's system; `brimgate packs` lists them")
     api: str = option(
@@ -128,9 +148,14 @@ class Upstream:
 class Server:
     """How `brimgate serve` listens, and which clients it accepts."""
 
-    host: str = option("127.0.0.1", "address to listen on", reloadable=False)
+    host: str = option("127.0.0.1", "address to listen on", reloadable=False, flag="--host")
     port: int = option(
-        3_010, "port to listen on; 0 takes a free one", minimum=0, maximum=65_535, reloadable=False
+        3_010,
+        "port to listen on; 0 takes a free one",
+        minimum=0,
+        maximum=65_535,
+        reloadable=False,
+        flag="--port",
     )
     allowed_hosts: tuple[str, ...] = option(
         (), "host names to accept, besides those of this machine", example="[gate.example.com]"
@@ -152,6 +177,11 @@ class Server:
     )
     session_dropped_seconds: float = option(
         60, "seconds until a session ends whose connection was cut, unless its client reconnects", minimum=1
+    )
+    health_interval_seconds: float = option(
+        15,
+        "least seconds between two health checks of an upstream, while somebody asks for /health",
+        minimum=0.1,
     )
     grace_seconds: float = option(10, "seconds to finish running calls at shutdown", minimum=0)
 

@@ -45,6 +45,11 @@ _SECRET_WORDS: Final = frozenset(
 )
 _LAST_WORD: Final = re.compile(r"[A-Za-z][a-z]*\Z|[A-Z]+\Z")
 _LONG_NAME: Final = 16
+_LONG_WORD: Final = re.compile(r"(?=[^A-Za-z]{0,40}[A-Za-z])[A-Za-z0-9_-]{20,500}={0,2}")
+_DIGITS: Final = re.compile("[0-9]+")
+_RANDOM_TURNS: Final = 3
+_PLACEHOLDER: Final = re.compile(r"\$\{[A-Za-z0-9_]+\}")
+"""It says where a secret is, and is none."""
 _ASSIGNED: Final = re.compile(r"([\w.-]++)(\s*[=:]\s*)(?=\S)")
 _NAMED: Final = re.compile(r"""(?<![\w.-])([\w.-]++)(["']?\s*[=:]\s*|\s+)""")
 _VALUE: Final = re.compile(
@@ -66,8 +71,22 @@ def masked_arguments(arguments: Sequence[str]) -> tuple[str, ...]:
 def _masked_arguments(arguments: Sequence[str]) -> Iterator[str]:
     after_name = False
     for argument in arguments:
-        yield MASK if after_name and not argument.startswith("--") else masked(argument)
-        after_name = argument.startswith("-") and not after_name and names_a_secret(argument)
+        is_value = after_name and not argument.startswith("--")
+        is_secret = (is_value and not _PLACEHOLDER.fullmatch(argument)) or _is_random(argument)
+        yield MASK if is_secret else masked(argument)
+        after_name = not after_name and _announces_a_secret(argument)
+
+
+def _announces_a_secret(argument: str) -> bool:
+    """Return whether the next argument may be a secret: after `--api-key`, and after the bare word `token`."""
+    if argument.startswith("-"):
+        return names_a_secret(argument)
+    return re.sub("[_.-]", "", argument[:40]).lower() in _SECRET_WORDS
+
+
+def _is_random(argument: str) -> bool:
+    """Return whether it is long, and letters and digits take turns as in no name: a key, as a rule."""
+    return bool(_LONG_WORD.fullmatch(argument)) and len(_DIGITS.findall(argument)) >= _RANDOM_TURNS
 
 
 def masked(text: str) -> str:

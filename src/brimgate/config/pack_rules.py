@@ -2,28 +2,47 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from brimgate.config.declarations import ContextProtection, Override
 from brimgate.config.sources import parse
 from brimgate.engine.decision import AnswerFormat
-from brimgate.engine.policy import AnswerFormats
+from brimgate.engine.policy import AnswerFormats, AnswerOptions
 from brimgate.errors import OperatorError
 from brimgate.packs.formatter import Trouble, answer_format_of
 from brimgate.packs.pack import RULES_FILE, Pack, Scene
 
-
-def rules_of(pack: Pack, hard_cap: float = math.inf) -> dict[str, Override]:
-    """Return the rules of a pack, read like those of a configuration."""
-    return _within(hard_cap, pack, _read(pack).tools)
+_USUAL: Final = AnswerOptions()
 
 
-def endpoints_of(pack: Pack, hard_cap: float = math.inf) -> dict[str, Override]:
+def rules_of(pack: Pack, hard_cap: float = math.inf, options: AnswerOptions = _USUAL) -> dict[str, Override]:
+    """Return the rules of a pack, read like those of a configuration, beside the options for all tools."""
+    return _within(hard_cap, pack, _beside(options, _read(pack).tools))
+
+
+def endpoints_of(
+    pack: Pack, hard_cap: float = math.inf, options: AnswerOptions = _USUAL
+) -> dict[str, Override]:
     """Return the rules of a pack for REST paths."""
-    return _within(hard_cap, pack, _read(pack).endpoints)
+    return _within(hard_cap, pack, _beside(options, _read(pack).endpoints))
+
+
+def _beside(options: AnswerOptions, rules: dict[str, Override]) -> dict[str, Override]:
+    """Leave out the budgets of a pack where the configuration sets its own: a pack has only better defaults."""
+    own = {
+        name
+        for name, option in (
+            ("threshold", "output_token_threshold"),
+            ("object_threshold", "object_threshold"),
+        )
+        if getattr(options, option) != getattr(_USUAL, option)
+        or options.hard_output_token_cap != _USUAL.hard_output_token_cap
+    }
+    return {name: replace(rule, **dict.fromkeys(own)) for name, rule in rules.items()} if own else rules
 
 
 def _read(pack: Pack) -> ContextProtection:

@@ -209,4 +209,6 @@ class _Reader:
         if empty is not None:
             self.complain(empty.line, where, f"an item {_NO_VALUE}")
             return _WRONG
+        for number, word in enumerate(words):
+            self.lines[*where.place, str(number)] = word.line
         return tuple(word.text for word in words)

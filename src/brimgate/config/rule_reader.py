@@ -13,6 +13,7 @@ from brimgate.engine.policy import (
     AnswerFormats,
     AnswerOptions,
     CallOptions,
+    CatalogOptions,
     PathPattern,
     Policy,
     Rules,
@@ -42,7 +43,7 @@ def make_rules(config: Config, upstream: str = "", budget: int | None = None) ->
         pack = load_pack(one.pack)
         # First, so that the file overrides the pack.
         patterns, formats = (
-            [*rules_of(pack, general.policy.hard_output_token_cap).items(), *patterns],
+            [*rules_of(pack, general.policy.hard_output_token_cap, general.policy).items(), *patterns],
             partial(answer_formats_of, pack),
         )
 
@@ -54,7 +55,12 @@ def make_rules(config: Config, upstream: str = "", budget: int | None = None) ->
         return rule
 
     return Rules(
-        resolve, read_tool=config.read_tool, ttl_seconds=protection.cursor_ttl_seconds, pack=one.pack
+        resolve,
+        read_tool=config.read_tool,
+        ttl_seconds=protection.cursor_ttl_seconds,
+        pack=one.pack,
+        chained=one.chained,
+        catalog=CatalogOptions(protection.catalog_tokens, protection.trim_tools),
     )
 
 
@@ -150,7 +156,7 @@ def endpoint_rules(config: Config, packs: Iterable[str] = (), budget: int | None
     """
     general = general_rule(config, budget)
     patterns = [
-        *_rules_of_packs(packs, general.policy.hard_output_token_cap),
+        *_rules_of_packs(packs, general.policy),
         *config.context_protection.endpoints.items(),
     ]
     return rules_by_path(general, patterns)
@@ -172,12 +178,12 @@ def rules_by_path(general: ToolRule, patterns: Iterable[tuple[str, Override]]) -
     return Rules(resolve).of
 
 
-def _rules_of_packs(packs: Iterable[str], hard_cap: int) -> Iterable[tuple[str, Override]]:
+def _rules_of_packs(packs: Iterable[str], policy: Policy) -> Iterable[tuple[str, Override]]:
     for name in packs:
         from brimgate.config.pack_rules import endpoints_of
         from brimgate.packs.discovery import load_pack
 
         try:
-            yield from endpoints_of(load_pack(name), hard_cap).items()
+            yield from endpoints_of(load_pack(name), policy.hard_output_token_cap, policy).items()
         except ValueError as error:
             raise OperatorError(f"the pack {name}: {error}") from None

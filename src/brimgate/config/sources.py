@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from brimgate.config.declarations import Config, ContextProtection, Server, Upstream
+from brimgate.config.placeholders import filled, unfilled
 from brimgate.config.reader import Place, dotted, raise_all, read_scalar
 from brimgate.config.tree import MAX_BYTES, shown
 from brimgate.engine.options import PREFIX, Key, inner_of, keys_of
@@ -47,7 +48,7 @@ def load(
     overrides: AnyMapping[str, str] | None = None,
     content: bytes | None = None,
 ) -> Config:
-    """Return the configuration in force. `overrides` are keys and values as given on the command line.
+    """Return the configuration in force. `overrides` are keys, or their flags, and values of the command line.
 
     `content` is what was read of the file already: read again, it might be half of what is being written.
     """
@@ -62,13 +63,16 @@ def load(
         if key.variable in environment
     }
     config = _override(config, given, origins)
-    line = {name: (f"--set {name}", value) for name, value in (overrides or {}).items()}
+    line = {
+        name: (name if name.startswith("--") else f"--set {name}", value)
+        for name, value in (overrides or {}).items()
+    }
     config = _override(config, line, origins)
     if path is not None:
         config = replace(
             config, upstreams={name: _beside(path, one) for name, one in config.upstreams.items()}
         )
-    _check(config, str(path) if path else "configuration", origins)
+    _check(config, str(path) if path else "configuration", origins, environment)
     return config
 
 
@@ -120,7 +124,7 @@ def unknown_variables(environment: AnyMapping[str, str]) -> list[str]:
 
 def _override(config: Config, given: AnyMapping[str, tuple[str, str]], origins: dict[Place, str]) -> Config:
     """Override single values by the names of their keys, each with the name of its source."""
-    known = {key.name: key for key in variables()} | {key.path[-1]: key for key in variables()}
+    known = {name: key for key in variables() for name in (key.name, key.path[-1], key.option.flag) if name}
     changes: dict[Place, dict[str, Any]] = {(): {}, **{(section,): {} for section in _SECTIONS}}
     complaints: list[str] = []
     for name, (origin, text) in given.items():
@@ -131,7 +135,9 @@ def _override(config: Config, given: AnyMapping[str, tuple[str, str]], origins: 
             continue
         value, wrong = read_scalar(inner_of(key.type), text.strip(), key.option)
         if wrong:
-            complaints.append(f"{origin}: {key.name}: {wrong}")
+            complaints.append(
+                f"{origin}: {wrong}" if origin == key.option.flag else f"{origin}: {key.name}: {wrong}"
+            )
         changes[key.path[:-1]][key.path[-1]] = value
         origins[key.path] = origin
     raise_all(complaints)
@@ -139,16 +145,30 @@ def _override(config: Config, given: AnyMapping[str, tuple[str, str]], origins: 
     return replace(config, **sections, **changes[()])
 
 
-def _check(config: Config, name: str, origins: AnyMapping[Place, str]) -> None:
+def _check(
+    config: Config, name: str, origins: AnyMapping[Place, str], environment: AnyMapping[str, str]
+) -> None:
     """Check what no key can check alone."""
     from brimgate.config.rule_reader import contradictions
 
-    found = [*contradictions(config), *_impossible(config), *_unknown_packs(config)]
+    servers = {name: filled(one, environment) for name, one in config.upstreams.items()}
+    found = [
+        *contradictions(config),
+        *_unfilled(config, environment),
+        *_impossible(replace(config, upstreams=servers)),
+        *_unknown_packs(config),
+    ]
     complaints: list[str] = []
     for places, what in found:
         origin = next((origins[place] for place in places if place in origins), name)
         complaints.append(f"{origin}: {dotted(places[0])}: {what}")
     raise_all(complaints)
+
+
+def _unfilled(config: Config, environment: AnyMapping[str, str]) -> Iterator[tuple[tuple[Place, ...], str]]:
+    for name, one in config.upstreams.items():
+        for place, what in unfilled(one, environment):
+            yield (("upstreams", name, *place),), what
 
 
 def _unknown_packs(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
@@ -222,11 +242,18 @@ def unreachable(one: Upstream, home: Place) -> Iterator[tuple[tuple[Place, ...],
         if address and not (_URL.fullmatch(address) and _has_host(address)):
             what = "must be http:// or https:// with a host (and a port there is), and hold neither a login nor spaces"
             yield ((*home, key), home), what
+    yield from _impossible_headers(one, home)
+
+
+def _impossible_headers(one: Upstream, home: Place) -> Iterator[tuple[tuple[Place, ...], str]]:
     for header, text in one.headers.items():
         if not _HEADER_NAME.fullmatch(header) or not _HEADER_VALUE.fullmatch(text):
             yield ((*home, "headers", header),), "is not the name of a header, or its value holds a line end"
         elif header.lower() in _OUR_HEADERS:
             yield ((*home, "headers", header),), "is a header that Brimgate sets itself"
+    if one.forward_headers and one.is_rest:
+        what = "is not for a REST API: every caller gets the data of the one account that is configured"
+        yield ((*home, "forward_headers"), home), what
     for header in one.forward_headers:
         if not _HEADER_NAME.fullmatch(header) or header.lower() in _OUR_HEADERS:
             yield ((*home, "forward_headers"),), f"{header[:40]!r} cannot be forwarded"

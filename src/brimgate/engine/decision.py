@@ -5,7 +5,7 @@ what was decided.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
 from brimgate.engine import jsontext
@@ -19,17 +19,20 @@ if TYPE_CHECKING:
 
 Outcome = Literal["passed", "rendered", "page", "preview", "chunk", "read", "refused", "error"]
 """What became of an answer: the first five are decided here, the others by whoever was asked."""
-AnswerFormat = Callable[[bytes, int, int | None], str | None]
+AnswerFormat = Callable[[bytes, int, int | None, int], str | None]
 """Writes a document as text.
 
-Takes the document, the number of its first item, and how many items there are (None: all are given). Returns None if
-it cannot be formatted. It never raises.
+Takes the document, the number of its first item, how many items there are (None: all are given), and how many bytes
+the whole answer has. Returns None if it cannot be formatted. It never raises.
 """
 BEST_SAVING: Final = 6
 """No form has ever shrunk JSON by more than this factor. Beyond it, rendering the whole answer is not tried."""
 _FORMATTER_SAVING: Final = 12
 """An answer this many times over the room does not fit even when a pack formats it."""
 _CLEARLY_CHEAPER: Final = 0.75
+_CLEARLY_FEWER_BYTES: Final = 0.9
+_SMALL_BYTES: Final = 16_384
+"""To count exactly, a vocabulary is loaded, which takes 80 to 200 ms: more than all else that a call from a shell does."""
 _WORTH_COMPACTING: Final = 0.15
 NOTICE_ALLOWANCE: Final = 60
 """Tokens for the one-line notice above a re-rendered answer, which has no cursor."""
@@ -264,6 +267,19 @@ def subject(document: Document, policy: Policy) -> Focus:
     return focus if document.head(focus.node) in heads else _unwrapped(document)
 
 
+def policy_at(document: Document, path: str, policy: Policy) -> Policy:
+    """Return the policy for a part of an answer.
+
+    A field map describes the list or object that the answer is about, and an item of that list: nothing further down.
+    """
+    if not policy.fields:
+        return policy
+    here, about = pointer_steps(path), pointer_steps(subject(document, policy).pointer)
+    is_list = document.head(document.resolve(subject(document, policy).pointer)) == b"["
+    is_described = here == about[: len(here)] or (is_list and here[:-1] == about)
+    return policy if is_described else replace(policy, fields=())
+
+
 def item_count(document: Document, policy: Policy) -> int:
     """Return how many items the list has that an answer is about; 0 if it is not about a list."""
     focus = subject(document, policy) if document.is_json else None
@@ -276,7 +292,7 @@ def budget_for(document: Document, policy: Policy) -> int:
     head = document.head(subject(document, policy).node) if document.is_json else b'"'
     if not (policy.enable_summarization if head == b"{" else policy.enable_pagination):
         return policy.hard_output_token_cap
-    by_head = {b"[": policy.output_token_threshold, b'"': policy.text_budget}
+    by_head = {b"[": policy.page_budget, b'"': policy.text_budget}
     return by_head.get(head, policy.object_budget)
 
 
@@ -288,10 +304,16 @@ def is_condensed(document: Document, focus: Focus, policy: Policy) -> bool:
     """Return whether the items of a list are shortened. Looks at the first: a vector store has one in every item."""
     from brimgate.engine.fields import is_noisy
 
+    if not policy.enable_summarization:
+        return False
     children = document.open(focus.node)
-    return bool(policy.fields) or (
-        bool(children) and is_noisy(document.raw(document.child(children, 0)), policy)
-    )
+    if not children:
+        return bool(policy.fields)
+    first = document.child(children, 0)
+    wanted = {name.partition(".")[0] for name in policy.fields}
+    # The columns of a row have no names of their own.
+    is_mapped = bool(wanted) and (document.head(first) == b"[" or _names_in(document, first, wanted) > 0)
+    return is_mapped or is_noisy(document.raw(first), policy)
 
 
 # What an answer is about
@@ -400,7 +422,7 @@ def _formatted(document: Document, budget: int, policy: Policy, answer_format: A
         room -= allowance(policy, section=True)
     if estimator.table(document.data) > room * _FORMATTER_SAVING:
         return None
-    text = answer_format(document.data, 0, None)
+    text = answer_format(document.data, 0, None, len(document.data))
     if text is None or not _is_cheap(text, document, room, policy):
         return None
     return Format(text, budget, len(formatted_items(document) or ()))
@@ -411,10 +433,20 @@ def _is_cheap(text: str, document: Document, room: int, policy: Policy) -> bool:
     estimator = policy.estimator
     if not policy.has_notices:
         is_cheaper = estimator.table(text) <= _CLEARLY_CHEAPER * estimator.table(document.data)
-        if is_cheaper and estimator.surely_fits(text, room):
+        if (is_cheaper or _has_fewer_bytes(text, document, policy)) and estimator.surely_fits(text, room):
             return True
     cost, whole = estimator.ceiling(text), estimator.ceiling(document.data)
     return cost <= min(room, whole) and _is_worth(cost, whole, policy)
+
+
+def _has_fewer_bytes(text: str, document: Document, policy: Policy) -> bool:
+    size = len(text.encode("utf-8", "surrogateescape"))
+    return _is_compared_by_bytes(document, policy) and size <= _CLEARLY_FEWER_BYTES * len(document.data)
+
+
+def _is_compared_by_bytes(document: Document, policy: Policy) -> bool:
+    """Return whether exact counts are not worth their time: in a shell, for an answer that is small anyway."""
+    return not policy.has_notices and len(document.data) <= _SMALL_BYTES
 
 
 def formatted_items(document: Document) -> jsontext.Children | None:
@@ -440,7 +472,8 @@ def _rerendered(document: Document, tokens: int, budget: int, policy: Policy) ->
     from brimgate.engine.forms import render
 
     estimator = policy.estimator
-    rendered = render(jsontext.canonical(document.data), policy.format, estimator)
+    by_bytes = _is_compared_by_bytes(document, policy)
+    rendered = render(jsontext.canonical(document.data), policy.format, estimator, by_bytes=by_bytes)
     room = budget - (NOTICE_ALLOWANCE if policy.has_notices else 0)
     if not policy.has_notices and estimator.surely_fits(rendered.text, room):
         cost = estimator.table(rendered.text)

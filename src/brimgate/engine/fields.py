@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any, Final, cast
 
 import msgspec
@@ -73,7 +74,9 @@ def _names(raw: bytes) -> set[str]:
     return {name.decode("utf-8", "replace") for name in _NAME.findall(raw)}
 
 
+@lru_cache(4_096)
 def _matches(patterns: tuple[str, ...], name: str) -> bool:
+    """Return whether a name matches. Cached: the items of a list have the same names one after the other."""
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
@@ -283,7 +286,7 @@ def _has_containers(document: Document, children: Children | None) -> bool:
 
 
 def _picker(units: _Units, view: View, policy: Policy, found: set[str]) -> Callable[[int], bytes]:
-    tree = field_tree(view.fields)
+    tree, is_section = field_tree(view.fields), policy.spell_section(view.fields)
 
     def chosen(raw: bytes) -> bytes | None:
         if raw[:1] == b"[" and (units.columns or not units.names):
@@ -292,10 +295,11 @@ def _picker(units: _Units, view: View, policy: Policy, found: set[str]) -> Calla
 
     def pick(at: int) -> bytes:
         raw = units.raws[at]
-        kept = (chosen(raw) or b"{}") if view.fields else raw
-        if not (view.condensed or (units.what and view.form != "json") or units.names):
-            return kept
-        return indexed(strip(kept, policy) if is_noisy(kept, policy) else kept, units.label(at))
+        kept = (chosen(raw) or (raw if view.condensed else b"{}")) if view.fields else raw
+        is_numbered = view.condensed or (bool(units.what) and view.form != "json") or bool(units.names)
+        if (is_numbered or is_section) and is_noisy(kept, policy):
+            kept = strip(kept, policy)
+        return indexed(kept, units.label(at)) if is_numbered else kept
 
     return pick
 

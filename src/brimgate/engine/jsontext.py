@@ -78,6 +78,8 @@ class Children:
         return max(map(len, self.keys), default=0) if self.keys else 0
 
 
+_ESCAPED: Final = re.compile(rb'\\["\\]')
+"""What could be taken for the end of a string, or for the escape of one. Any other escape is neither."""
 _WINDOW_BYTES: Final = 1 << 20
 _FEW_NAMES: Final = 500
 MAX_NESTING: Final = 100
@@ -88,7 +90,7 @@ _PLAIN_BYTES: Final = bytes(byte for byte in range(256) if byte not in (*_OPENS,
 
 def is_too_deep(data: bytes) -> bool:
     """Return whether brackets outside strings are nested deeper than MAX_NESTING. Takes 0.1 ms per 100 KB."""
-    if data.count(b"[") + data.count(b"{") <= MAX_NESTING:
+    if len(data) <= _WINDOW_BYTES and data.count(b"[") + data.count(b"{") <= MAX_NESTING:
         return False
     brackets = _brackets_and_quotes(data).replace(b'""', b"")
     if b'"' in brackets:
@@ -106,7 +108,7 @@ def is_too_deep(data: bytes) -> bool:
 
 def _brackets_and_quotes(data: bytes) -> bytes:
     """Return all brackets, and the quotes that begin or end a string. Works in windows to save memory."""
-    if b"\\" not in data:
+    if _ESCAPED.search(data) is None:
         return data.translate(None, _PLAIN_BYTES)
     found: list[bytes] = []
     start = 0
@@ -124,21 +126,10 @@ def _brackets_and_quotes(data: bytes) -> bytes:
 
 
 def _without_escapes(window: bytes) -> bytes:
-    parts = window.split(b"\\")
-    if len(parts) > len(window) >> 6:
+    if window.count(b"\\") > len(window) >> 6:
         return window.replace(b"\\\\", b"").replace(b'\\"', b"")
-    # Few backslashes, such as the line ends of long texts: twice as fast as searching for two characters at a
-    # time.
-    kept = parts[:1]
-    at = 1
-    while at < len(parts):
-        if parts[at]:
-            kept.append(parts[at][1:])
-        else:  # an escaped backslash: what follows is not escaped
-            kept += parts[at + 1 : at + 2]
-            at += 1
-        at += 1
-    return b"".join(kept)
+    # Few backslashes, such as the line ends of long texts: an expression is three times as fast as two replacements.
+    return _ESCAPED.sub(b"", window)
 
 
 def is_utf8(data: bytes) -> bool:
@@ -204,11 +195,6 @@ def elements(raw: bytes) -> list[bytes]:
 def members(raw: bytes) -> dict[str, bytes]:
     """Return the raw text of every member of an object. Refuse duplicate keys."""
     return {key: bytes(value) for key, value in uncopied_members(raw).items()}
-
-
-def member_of_each(items: Iterable[bytes], name: str) -> list[bytes | None]:
-    """Return the raw text of one member of every item; None for an item that has none."""
-    return [members(item).get(name) if item.startswith(b"{") else None for item in items]
 
 
 def object_of(members: Mapping[str, bytes]) -> bytes:

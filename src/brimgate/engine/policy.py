@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from brimgate.engine.lazy import lazy
 from brimgate.engine.options import option
@@ -183,6 +183,12 @@ class Policy(AnswerOptions):
         return min(int(self.text_budget * (1 + self.text_slack)), self.hard_output_token_cap)
 
     @property
+    def page_budget(self) -> int:
+        """The budget of a list. Whole items in the place of those of a field map may fill the hard cap."""
+        is_whole = self.fields and not self.enable_summarization
+        return self.hard_output_token_cap if is_whole else self.output_token_threshold
+
+    @property
     def object_budget(self) -> int:
         return self.object_threshold if self.fields else self.output_token_threshold
 
@@ -199,6 +205,10 @@ class Policy(AnswerOptions):
     def has_section(self, fields: tuple[str, ...]) -> bool:
         """Return whether a name among the fields is that of a section."""
         return not dict(self.sections).keys().isdisjoint(fields)
+
+    def spell_section(self, fields: tuple[str, ...]) -> bool:
+        """Return whether the fields are at least those of a section."""
+        return any(set(one) <= set(fields) for _, one in self.sections)
 
     def spelled_out(self, fields: tuple[str, ...]) -> tuple[str, ...]:
         """Replace the name of each section by its fields."""
@@ -267,6 +277,15 @@ class ToolRule(CallOptions):
         return len(raw) > 3 * least or self.policy.estimator.bound_of(raw) > least
 
 
+class CatalogOptions(NamedTuple):
+    """How the list of tools is passed on."""
+
+    warn_tokens: int = 0
+    """Tell if it takes more; 0: never."""
+    trims: bool = False
+    """Leave out what says nothing."""
+
+
 class Rules:
     """The rules in force. A configuration change makes a new object; calls under way keep theirs."""
 
@@ -277,8 +296,13 @@ class Rules:
         read_tool: str = "brimgate_read",
         ttl_seconds: int = DEFAULT_TTL_SECONDS,
         pack: str = "",
+        chained: bool = False,
+        catalog: CatalogOptions = CatalogOptions(),  # noqa: B008  # it cannot be changed
     ) -> None:
         self.pack = pack
+        self.chained = chained
+        """Whether the upstream is a Brimgate whose notices and records are believed."""
+        self.catalog = catalog
         self.read_tool = read_tool
         self.ttl_seconds = ttl_seconds
         self._resolve = resolve

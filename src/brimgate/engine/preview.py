@@ -5,7 +5,7 @@ stub that says how big it is and where.
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from brimgate.engine import jsontext
@@ -22,6 +22,7 @@ _SENTENCE: Final = re.compile(r"[^.!?\n]*(?:[.!?](?!\s)[^.!?\n]*)*[.!?\n]?\s*")
 _MAX_SENTENCES: Final = 200
 _WORD: Final = re.compile(r"\S+")
 _STUB_BYTES: Final = 70
+_STUB: Final = '"… '.encode()
 _WORTH_OPENING: Final = 160
 """With less room than this (in bytes), naming a section is better than beginning it."""
 _MAX_SECTIONS: Final = 24
@@ -40,6 +41,13 @@ _RANKS: Final = tuple(
     )
 )
 _IMPORTANT: Final = tuple(word for words in _RANKS for word in words)
+_EMPTY: Final = (b"null", b'""', b"[]", b"{}")
+# Not told unasked, though nothing is lost: their names lead there. A commit's hash or nextPageToken is no secret.
+_SECRET: Final = re.compile(
+    r"(?:password|passwd|passcode|secret|credentials?|api_?key|auth_?hash|password_?hash|signature|"
+    r"(?:access|auth|refresh|session|bearer|api)_?token|(?:door|access|security|gate|lock)_?code|\Apin|_pin)\Z",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +120,7 @@ class Essentials:
     sections: list[str]
     """Pointers to the held-back parts, biggest first."""
     shown_fields: list[str]
+    """The members that are shown, whole or in part."""
 
 
 @dataclass(slots=True)
@@ -121,6 +130,8 @@ class _Draft:
     base: str
     tokens_per_byte: float
     held: dict[str, int] = field(default_factory=lambda: {})
+    shown: list[str] | None = None
+    """The members of the object itself that are shown; None if it is whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +142,11 @@ class MappedFields:
     """The fields as JSON, minified, without noise."""
     shown: list[str]
     others: list[str]
-    """The members that are not shown, the largest first."""
+    """The members that are not shown and tell something, the largest first."""
+
+    def among(self, members: list[str]) -> list[str]:
+        """Return the fields that are still shown when only these members are."""
+        return [name for name in self.shown if name.partition(".")[0] in members]
 
 
 def mapped_fields(document: Document, focus: Focus, policy: Policy) -> MappedFields | None:
@@ -146,8 +161,11 @@ def mapped_fields(document: Document, focus: Focus, policy: Policy) -> MappedFie
     children = document.open(focus.node)
     keys = (children.keys if children else None) or []
     sizes = {key: children.ends[at] - children.starts[at] for at, key in enumerate(keys)} if children else {}
-    others = sorted((key for key in sizes if key not in names), key=lambda key: -sizes[key])
-    return MappedFields(jsontext.canonical(strip(chosen, policy)), shown, others)
+    told = [key for at, key in enumerate(keys) if children and _is_told(document, children, at, ())]
+    others = sorted((key for key in told if key not in names), key=lambda key: -sizes[key])
+    # Of one object a field of the map that is empty tells something: it was not cancelled, there is no note.
+    kept = strip(chosen, replace(policy, strip_empty=False))
+    return MappedFields(jsontext.canonical(kept), shown, others)
 
 
 def mapped_preview(
@@ -167,7 +185,8 @@ def mapped_preview(
         return Essentials(rendered, tokens, sections, mapped.shown)
     short = Document(raw)
     made = preview(short, short.root, base, policy, budget)
-    return Essentials(made.rendered, made.tokens, [*made.sections, *sections][:_MAX_SECTIONS], mapped.shown)
+    shown = mapped.shown if focus.pointer else mapped.among(made.shown_fields)
+    return Essentials(made.rendered, made.tokens, [*made.sections, *sections][:_MAX_SECTIONS], shown)
 
 
 def preview(document: Document, node: Node, base: str, policy: Policy, budget: int) -> Essentials:
@@ -198,7 +217,7 @@ def _draw(
     value = _shorten(draft, node, base, room, 0)
     rendered = _render(jsontext.canonical(value), policy)
     sections = sorted(draft.held, key=lambda pointer: -draft.held[pointer])[:_MAX_SECTIONS]
-    fields = _fields(document, node, draft.held, base)
+    fields = draft.shown if draft.shown is not None else _names(document, node)
     return Essentials(rendered, policy.estimator.ceiling(rendered.text), sections, fields)
 
 
@@ -216,13 +235,9 @@ def _render(raw: bytes, policy: Policy) -> Rendered:
     return made
 
 
-def _fields(document: Document, node: Node, held: dict[str, int], base: str) -> list[str]:
+def _names(document: Document, node: Node) -> list[str]:
     children = document.open(node)
-    if not children or children.keys is None:
-        return []
-    return [
-        key for at, key in enumerate(children.keys[:200]) if base + pointer_step(children, at) not in held
-    ]
+    return list(children.keys or ()) if children else []
 
 
 def _shorten(draft: _Draft, node: Node, pointer: str, room: int, depth: int) -> bytes:
@@ -293,8 +308,13 @@ def _cut_object(draft: _Draft, children: Children, pointer: str, room: int, dept
     """Keep small and important members whole and give the others an equal share of the rest, in document order."""
     keys = children.keys or []
     essential = draft.policy.fields if depth == 0 else ()
+    told = [
+        at
+        for at in range(min(len(children), _MAX_MEMBERS))
+        if _is_told(draft.document, children, at, essential)
+    ]
     order = sorted(
-        range(min(len(children), _MAX_MEMBERS)),
+        told,
         key=lambda at: _importance(keys[at], children.ends[at] - children.starts[at], at, essential),
     )
     kept: dict[int, bytes] = {}
@@ -302,7 +322,11 @@ def _cut_object(draft: _Draft, children: Children, pointer: str, room: int, dept
     for at in order:
         child = draft.document.child(children, at)
         cost = child.end - child.start + len(keys[at]) + 4
-        if cost <= max(_STUB_BYTES, room // 12) and cost <= room:
+        # What the map names stays whole, however short the rest becomes (FR-016).
+        is_short = cost <= (
+            _WORTH_OPENING if _is_mapped(keys[at], essential) else max(_STUB_BYTES, room // 12)
+        )
+        if is_short and cost <= room:
             kept[at] = draft.document.raw(child)
             room -= cost
         else:
@@ -315,6 +339,8 @@ def _cut_object(draft: _Draft, children: Children, pointer: str, room: int, dept
         value = _shorten(draft, draft.document.child(children, at), pointer + step, share, depth + 1)
         kept[at] = value
         room -= len(value) + len(step) + 4
+    if depth == 0:
+        draft.shown = [keys[at] for at in sorted(kept) if not kept[at].startswith(_STUB)]
     named = [jsontext.quote(keys[at]).encode() + b":" + kept[at] for at in sorted(kept)]
     if left := len(children) - len(kept):
         draft.held[pointer] = children.ends[-1] - children.starts[0]
@@ -326,14 +352,26 @@ def _cut_object(draft: _Draft, children: Children, pointer: str, room: int, dept
     return b"{" + b",".join(named) + b"}"
 
 
+def _is_told(document: Document, children: Children, at: int, essential: tuple[str, ...]) -> bool:
+    """Return whether a member is worth its room: a field of the map is, what is empty or secret is not."""
+    key, child = (children.keys or [])[at], document.child(children, at)
+    if _is_mapped(key, essential):
+        return True
+    return document.data[child.start : child.end] not in _EMPTY and not _SECRET.search(key)
+
+
 def _importance(key: str, size: int, at: int, essential: tuple[str, ...]) -> tuple[int, int, int]:
     rank = _rank(key, essential) if size <= _WORTH_OPENING else len(_RANKS) + 1
     return rank, size, at
 
 
+def _is_mapped(key: str, essential: tuple[str, ...]) -> bool:
+    return any(path == key or path.startswith(key + ".") for path in essential)
+
+
 def _rank(key: str, essential: tuple[str, ...]) -> int:
     if essential:
-        return 0 if any(path == key or path.startswith(key + ".") for path in essential) else len(_RANKS)
+        return 0 if _is_mapped(key, essential) else len(_RANKS)
     lowered = key.lower()
     if not lowered.endswith(_IMPORTANT):
         return len(_RANKS)

@@ -41,6 +41,8 @@ class View:
     limit: int = 0
     column: int = 0
     """Where in its first line a range of lines begins, in characters from 1."""
+    asked: str = ""
+    """The parameters, beside our own, of the REST request whose answer it is; empty elsewhere."""
 
     @property
     def is_selection(self) -> bool:

@@ -29,6 +29,9 @@ class StdioClient:
             on_gone=self.gone.set,
         )
         self._shared: list[int] = []
+        self._early: list[bytes | bytearray] = []
+        self.send: Callable[[bytes | bytearray], None] = self._early.append
+        """Sends a line. What the server says before the client is connected is sent then."""
         self.is_connected = False
 
     async def connect(self) -> None:
@@ -36,6 +39,10 @@ class StdioClient:
         self._shared = [descriptor for descriptor in (0, 1) if _is_blocking(descriptor)]
         await self.port.connect(os.fdopen(os.dup(0), "rb", 0), os.fdopen(os.dup(1), "wb", 0))
         self.is_connected = True
+        self.send = self.port.send
+        for line in self._early:
+            self.send(line)
+        self._early.clear()
 
     async def close(self, within_seconds: float) -> None:
         """Send what is still waiting, as long as the client takes it, then close."""

@@ -11,6 +11,7 @@ _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::\
 _ORIGIN: Final = re.compile(
     r"[a-z][a-z0-9+.-]{0,30}://(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::\d{1,5})?"
 )
+_PROXY_HEADERS: Final = (b"forwarded", b"via", b"x-real-ip")
 LOOPBACK_NAMES: Final = frozenset(("localhost", "127.0.0.1", "[::1]"))
 
 
@@ -41,6 +42,13 @@ class OriginRules:
     def _is_ours(self, host: str) -> bool:
         host = host.lower().rstrip(".")
         return host in LOOPBACK_NAMES or any(fnmatchcase(host, pattern) for pattern in self._hosts)
+
+
+def is_local(client: str, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Return whether a request comes from this machine itself, and not from elsewhere by way of a proxy."""
+    return is_loopback(client) and not any(
+        name in _PROXY_HEADERS or name.startswith(b"x-forwarded-") for name, _ in headers
+    )
 
 
 def is_loopback(host: str) -> bool:

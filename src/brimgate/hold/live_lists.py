@@ -7,6 +7,7 @@ from threading import Lock
 from typing import Final, NamedTuple, Protocol, assert_never
 
 from brimgate.engine.document import Document, Position
+from brimgate.engine.jsontext import Children
 from brimgate.engine.pointer import pointer_steps
 from brimgate.engine.query import Query, View
 from brimgate.hold.stores.contract import Bounds
@@ -32,6 +33,8 @@ class ListState(NamedTuple):
     is_total_known: bool
     """If False, the total only says that there are more items than are here."""
     is_complete: bool
+    root: Children | None = None
+    """Where the members of the document lie, if whoever wrote it knows: then nobody need read it to find out."""
 
 
 class LiveList(Protocol):
@@ -54,6 +57,11 @@ class LiveList(Protocol):
 
     def state(self) -> "ListState":
         """Return everything at one moment: another thread may add items between two accesses."""
+        ...
+
+    @property
+    def page(self) -> int:
+        """The items of a page that the caller asked for; 0 leaves it to the configuration."""
         ...
 
     @property
@@ -80,6 +88,16 @@ def items_needed(document: Document, view: View, position: Position, query: Quer
         return pages * limit + 1
     at = position.node if view.is_selection else _index_at(document, view, position)
     return at + limit + 1
+
+
+def first_items(live_list: LiveList, count: int) -> bytes:
+    """Return the document with the first items of its list only, for a caller that gets no further pages."""
+    document = Document(live_list.data)
+    node = document.resolve(live_list.pointer)
+    children = document.open(node)
+    if not children or len(children) <= count:
+        return document.data
+    return document.data[: children.ends[count - 1]] + document.data[node.end - 1 :]
 
 
 def _leads_inside(view: View) -> bool:
@@ -215,9 +233,11 @@ class WholeList:
     held: int = 0
     is_complete: bool = True
     pointer: str = ""
+    page: int = 0
+    root: Children | None = None
 
     def state(self) -> ListState:
-        return ListState(self.data, 0, is_total_known=True, is_complete=True)
+        return ListState(self.data, 0, is_total_known=True, is_complete=True, root=self.root)
 
     async def reach(self, count: int) -> None:
         """Do nothing: all of it is here."""

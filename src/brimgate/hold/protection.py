@@ -85,6 +85,8 @@ class Protection:
         `live_list` is given if its list is still being fetched; more of it may have arrived meanwhile.
         """
         state = live_list.state() if live_list is not None else None
+        if state is not None and state.root is not None:
+            return HeldAnswer(self, binding, Document(state.data, state.root), now)
         if live_list is None or state is None or state.is_complete:
             return HeldAnswer(self, binding, self._read(data if state is None else state.data), now)
         snapshot = secrets.token_bytes(8)  # another answer may begin with the same items, then differ

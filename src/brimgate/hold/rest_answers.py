@@ -4,14 +4,14 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
+from urllib.parse import parse_qsl, urlencode
 
 from brimgate.engine.cursor import Binding
 from brimgate.engine.decision import AnswerSizes, Outcome, asked_outcome, item_count
-from brimgate.engine.document import Document, Position
-from brimgate.engine.fields import ALL
+from brimgate.engine.document import Document, Position, one_line
 from brimgate.engine.policy import Policy, ToolRule
 from brimgate.engine.query import Query, View
-from brimgate.engine.replies.rest_frame import ParameterNames, RestFrame, Shaped
+from brimgate.engine.replies.rest_frame import ParameterNames, RefusedQuery, RestFrame, Shaped
 from brimgate.engine.replies.rest_reply import budget_of, last_resort, read_on, rest_policy, shape
 from brimgate.errors import ClientError
 from brimgate.hold.live_lists import EVERYTHING, LiveList
@@ -19,6 +19,7 @@ from brimgate.hold.protection import HeldAnswer, Protection
 
 _log: Final = logging.getLogger("brimgate.rest")
 UNTOUCHED: Final = "untouched"
+_NAME_CHARS: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,8 @@ class RestCall:
     now: float
     query: Query
     cursor: str
+    others: tuple[tuple[str, str], ...]
+    """The parameters of the request that are not ours."""
     endpoint: str
     names: ParameterNames
     template: str
@@ -50,16 +53,22 @@ class RestCall:
     describe: Callable[[Document], bytes | None]
     """Adds our parameters to the description of an API. None for any other answer."""
 
-    def _frame(self, held: HeldAnswer, policy: Policy, *, is_repeatable: bool) -> RestFrame:
+    def _frame(self, held: HeldAnswer, policy: Policy, asked: str, *, is_repeatable: bool) -> RestFrame:
+        """Return the frame of a reply. Its cursors know what the answer was asked with."""
+
+        def issue(view: View, position: Position) -> str:
+            return held.issue(replace(view, asked=asked), position)
+
         return RestFrame(
-            held.document, policy, held.issue, self.endpoint, self.names, self.template, is_repeatable
+            held.document, policy, issue, self.endpoint, self.names, self.template, is_repeatable
         )
 
     def bound(self, data: bytes, live_list: LiveList | None, *, is_error: bool, is_text: bool) -> RestAnswer:
         """Return what is sent for a body."""
         policy = rest_policy(self.rule.policy, is_error=is_error)
         held = replace(self.protection, policy=policy).hold(data, self.binding, self.now, live_list)
-        frame = self._frame(held, policy, is_repeatable=self.is_repeatable and not is_error)
+        is_repeatable = self.is_repeatable and not is_error
+        frame = self._frame(held, policy, urlencode(self.others), is_repeatable=is_repeatable)
         if is_text:
             frame = replace(frame, document=held.document.as_text)
         query = Query() if is_error else self.query
@@ -114,13 +123,19 @@ class RestCall:
     # From a cursor
 
     def opened(self) -> tuple[Protection, HeldAnswer, View, Position]:
+        """Return what the cursor leads to. Refuse parameters that the answer was not asked with."""
         protection = replace(self.protection, policy=rest_policy(self.rule.policy))
-        return protection, *protection.opened(self.cursor, self.binding, self.now)
+        held, view, position = protection.opened(self.cursor, self.binding, self.now)
+        first = parse_qsl(view.asked, keep_blank_values=True)
+        for name, value in self.others:
+            if (name, value) not in first:
+                raise RefusedQuery("invalid_parameter", _not_asked(name, first))
+        return protection, held, view, position
 
     def read(self) -> RestAnswer:
         protection, held, view, position = self.opened()
         policy = protection.policy
-        frame = self._frame(held, policy, is_repeatable=False)
+        frame = self._frame(held, policy, view.asked, is_repeatable=False)
         try:
             shaped = read_on(frame, view, position, self.query)
         except ClientError:
@@ -140,15 +155,26 @@ class RestCall:
     def items_needed(self, live_list: LiveList) -> int:
         """Return how many items of a live list an answer needs.
 
-        One more than it shows tells that the list continues.
+        Where no total tells that the list continues, one item more than it shows does.
         """
         query, limit = self.query, self.query.limit
+        further = 0 if live_list.state().is_total_known else 1
         if not self.cursor:
-            wants_all = not self.rule.policy.enable_pagination or (ALL in query.fields and not limit)
-            return EVERYTHING if wants_all else (limit or rest_policy(self.rule.policy).page_size) + 1
+            page = limit or rest_policy(self.rule.policy).page_size
+            return page + further if self.rule.policy.enable_pagination else EVERYTHING
         _, held, view, position = self.opened()
         if query.path is None and view.scope == "focus":
-            return position.node + (limit or view.limit or rest_policy(self.rule.policy).page_size) + 1
+            page = limit or view.limit or rest_policy(self.rule.policy).page_size
+            return position.node + page + further
         pointer, path = held.document.focus.pointer + "/", query.path or ""
         index = path.removeprefix(pointer).partition("/")[0] if path.startswith(pointer) else ""
         return int(index) + 1 if index.isdecimal() and len(index) < 10 else EVERYTHING
+
+
+def _not_asked(name: str, first: list[tuple[str, str]]) -> str:
+    """Say why a parameter beside a cursor is refused: another query would have another answer."""
+    name = name[:_NAME_CHARS]
+    what = "has another value than" if any(name == known for known, _ in first) else "was no parameter of"
+    return one_line(
+        f"{name!r} {what} the first call: leave it out beside a cursor, or run the query again without one"
+    )

@@ -20,6 +20,8 @@ from brimgate.packs.pack import Formatter, Pack, Scene
 _MAX_ERROR_CHARS: Final = 300
 _FAILURE_SECONDS: Final = 2.0
 """The timeout is longer than for a text: an exit code depends on it."""
+TINY_BYTES: Final = 40
+"""Nothing that tells what an answer of `[]` means is shorter: that is no failure of a formatter."""
 _MAX_LEFT_BEHIND: Final = 4
 _left_behind: Final = Counter[int]()
 """Abandoned attempts that still run, by formatter: one that hangs must not fill the process with threads."""
@@ -43,6 +45,7 @@ class Trouble:
 
     operation: str
     input_bytes: int
+    """Of the whole answer."""
     error: str
     elapsed_ms: float
     is_fatal: bool = True
@@ -67,19 +70,26 @@ def answer_format_of(
 ) -> AnswerFormat:
     """Return how the pack formats the answers of a tool; `make_scene` gets each document before it is formatted."""
 
-    def answer_format(document: bytes, first: int, total: int | None) -> str | None:
+    def answer_format(document: bytes, first: int, total: int | None, answer_bytes: int) -> str | None:
         scene = replace(make_scene(document), first=first, total=total)
-        return format_document(pack, tool, document, scene, on_trouble)
+        return format_document(pack, tool, document, scene, on_trouble, answer_bytes=answer_bytes)
 
     return answer_format
 
 
 def format_document(
-    pack: Pack, tool: str, document: bytes, scene: Scene, on_trouble: OnTrouble, limits: Limits = _USUAL
+    pack: Pack,
+    tool: str,
+    document: bytes,
+    scene: Scene,
+    on_trouble: OnTrouble,
+    limits: Limits = _USUAL,
+    answer_bytes: int | None = None,
 ) -> str | None:
     """Format the document with the pack's formatter.
 
-    Return None if there is none or its text cannot be used; report the latter.
+    Return None if there is none or its text cannot be used; report the latter, with the size of the whole answer, of
+    which the document may be a page.
     """
     formatter = pack.tool(tool).formatter
     if formatter is None:
@@ -88,7 +98,7 @@ def format_document(
 
     def tell(error: str, *, is_fatal: bool = True) -> None:
         elapsed = (time.perf_counter() - started) * 1_000
-        on_trouble(Trouble(tool, len(document), error, elapsed, is_fatal))
+        on_trouble(Trouble(tool, answer_bytes or len(document), error, elapsed, is_fatal))
 
     if _left_behind[id(formatter)] >= _MAX_LEFT_BEHIND:
         tell(f"still at work on {_MAX_LEFT_BEHIND} answers before this one")
@@ -111,7 +121,8 @@ def format_document(
         tell(attempt.error)
         return None
     if attempt.is_longer:
-        tell("longer than minified JSON")
+        if len(document) > TINY_BYTES:
+            tell("longer than minified JSON")
         return None
     if time.perf_counter() - started > limits.warning_seconds:
         tell(f"slow: over {limits.warning_seconds * 1_000:.0f} ms", is_fatal=False)

@@ -1,5 +1,6 @@
 """The parts of a pack. One folder per system; its other files are found by their names."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -18,6 +19,21 @@ SAMPLES_FILE: Final = "samples.jsonl"
 USUAL_TARGET: Final = 25
 SEARCH_TARGET: Final = 30
 """Percent that a formatter should save against minified JSON (W-R3)."""
+
+
+_BREAK: Final = re.compile(
+    r"\\(?=[\\nru\n\r\v\f\x1c-\x1e\x85\u2028\u2029])|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]"
+)
+"""All that ends a line somewhere, and every backslash that would read as one of our own."""
+_SHORT_BREAKS: Final = {"\\": r"\\", "\n": r"\n", "\r": r"\r"}
+
+
+def fold(text: str) -> str:
+    r"""Write a text on one line, with `\n` for a line break, as in JSON.
+
+    A formatter gives each item a line; unfolded, a stored text could look like a line of ours.
+    """
+    return _BREAK.sub(lambda found: _SHORT_BREAKS.get(found[0]) or f"\\u{ord(found[0]):04x}", text)
 
 
 def _as_it_is(whole: str) -> str:
@@ -43,7 +59,7 @@ class Scene:
 
     def time(self, moment: str) -> str:
         """Return `2h ago`, or the moment itself."""
-        at = _parse(moment)
+        at = parse_moment(moment)
         if self.now is None or at is None:
             return short_moment(moment)
         seconds = (self.now - at).total_seconds()
@@ -55,24 +71,25 @@ class Scene:
 
     def date(self, moment: str) -> str:
         """Return only the day, which is enough for a person; a model gets the moment itself."""
-        at = _parse(moment)
+        at = parse_moment(moment)
         return short_moment(moment) if self.now is None or at is None else at.date().isoformat()
 
 
 def short_moment(moment: str) -> str:
-    """Shorten a moment: drop trailing zeros and UTC, but keep another time zone."""
-    at = _parse(moment)
+    """Shorten a moment to its seconds: drop trailing zeros and UTC, but keep another time zone."""
+    at = parse_moment(moment)
     if at is None:
         return moment
     zone = "" if at.utcoffset() == timedelta(0) else at.strftime("%z")
-    plain = at.replace(tzinfo=None)
-    if not (plain.hour or plain.minute or plain.second or plain.microsecond):
+    # Servers stamp microseconds, which tell a reader nothing.
+    plain = at.replace(tzinfo=None, microsecond=0)
+    if not (plain.hour or plain.minute or plain.second):
         return plain.date().isoformat() + zone
-    detail = "microseconds" if plain.microsecond else "seconds" if plain.second else "minutes"
+    detail = "seconds" if plain.second else "minutes"
     return plain.isoformat(timespec=detail) + zone
 
 
-def _parse(moment: str) -> datetime | None:
+def parse_moment(moment: str) -> datetime | None:
     """Parse a moment. Without a time zone it is UTC, as in Graphiti."""
     try:
         at = datetime.fromisoformat(moment)

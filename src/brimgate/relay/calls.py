@@ -2,10 +2,12 @@
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 import msgspec
+
+from brimgate.errors import BadRequest
 
 if TYPE_CHECKING:
     from brimgate.engine.policy import Rules, ToolRule
@@ -49,6 +51,13 @@ class PendingCall:
     def is_measured(self) -> bool:
         """Whether its answer is kept within a budget, and so makes a decision."""
         return self.method in MEASURED
+
+    def page_by(self, limit: int) -> None:
+        """Page the answer by the number of items that the call itself asked for."""
+        policy = self.rule.policy
+        if limit > policy.max_page_size:
+            raise BadRequest(f"limit exceeds maximum of {policy.max_page_size}")
+        self._rule = replace(self.rule, policy=replace(policy, default_page_size=limit, pages_always=True))
 
 
 class PendingCalls:

@@ -1,8 +1,10 @@
 """What the client is told about tools: the list, and the capability to have one."""
 
+import re
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -13,6 +15,8 @@ from brimgate.relay.protocol.message import NOTHING, Json, encode, text_of
 from brimgate.relay.read_tool import definition, is_definition
 
 _CUT: Final = "…"
+TOOL_CURSOR: Final = "tool:"
+"""Begins what the read tool takes for the whole description of a tool."""
 _MAX_TOOLS: Final = 10_000
 _MAX_CATALOGS: Final = 500
 _ANY_OBJECT: Final = b'{"type":"object"}'
@@ -36,6 +40,8 @@ class Catalog:
     """The output schemas that the client was told, by tool."""
     param_headers: dict[str, ParamHeaders] = field(default_factory=lambda: {})
     """The arguments that are repeated in HTTP headers, by tool; every listed tool has an entry."""
+    descriptions: dict[str, str] = field(default_factory=lambda: {})
+    """The descriptions that were shortened, by tool."""
     has_tools: bool = True
     """False once the upstream has said that it has no tools: then the list has only our tool."""
     clash_seen: bool = False
@@ -72,8 +78,11 @@ class Catalog:
         if rule.hidden:
             return None
         changes: dict[str, Json] = {}
+        self.descriptions.pop(name, None)
         if rule.max_description_chars and rule.max_description_chars < len(text := _text(entry.description)):
-            changes["description"] = encode(text[: rule.max_description_chars] + _CUT)
+            self.descriptions[name] = text
+            more = f'{_CUT} (all: {rules.read_tool}(cursor="{TOOL_CURSOR}{name}"))'
+            changes["description"] = encode(text[: rule.max_description_chars] + more)
         self.schemas.pop(name, None)
         drop = False
         if entry.outputSchema is not NOTHING and rule.enabled:
@@ -82,11 +91,13 @@ class Catalog:
                 changes["outputSchema"] = _ANY_OBJECT
             if rule.output_schema != "drop":
                 self.schemas[name] = bytes(entry.outputSchema)
-        if not changes and not drop:
+        if not changes and not drop and not rules.catalog.trims:
             return raw
         members = {**(open_object(raw) or {}), **changes}
         if drop:
             members.pop("outputSchema")
+        if rules.catalog.trims:
+            trim(members, name)
         return close_object(members)
 
     def _note_params(self, name: str, schema: msgspec.Raw) -> None:
@@ -110,6 +121,76 @@ class Catalog:
         if self.has_tools:
             return None
         return close_object({**members, "capabilities": close_object({**capabilities, "tools": b"{}"})})
+
+
+def trim(members: dict[str, Json], name: str) -> None:
+    """Leave out of a tool what says nothing, at any depth of its schemas."""
+    for member, says_nothing in _EMPTY.items():
+        if member in members and says_nothing(bytes(members[member]), name):
+            del members[member]
+    notes = open_object(members["annotations"]) if "annotations" in members else None
+    if notes and "title" in notes and _repeats(bytes(notes["title"]), name):
+        left = {key: value for key, value in notes.items() if key != "title"}
+        members["annotations"] = close_object(left)
+    for member in ("inputSchema", "outputSchema"):
+        if member in members:
+            members[member] = _trimmed_schema(bytes(members[member]))
+
+
+def _repeats(raw: bytes, name: str) -> bool:
+    """Return whether a title has the words of the name and no others."""
+    words = re.findall(r"[a-z]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
+    return re.findall(r"[a-z]+|\d+", text_of(raw).decode("utf-8", "replace").lower()) == words
+
+
+_EMPTY: Final[dict[str, Callable[[bytes, str], bool]]] = {
+    "title": _repeats,
+    "description": lambda raw, _: raw in (b'""', b"null"),
+    "annotations": lambda raw, _: raw in (b"{}", b"null"),
+}
+
+
+def _trimmed_schema(raw: bytes) -> bytes:
+    if b'"$schema"' not in raw and b'"additionalProperties"' not in raw and b'"title"' not in raw:
+        return raw
+    try:
+        schema = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return raw
+    trimmed = encode(_without_noise(schema, is_schema=True))
+    return trimmed if len(trimmed) < len(raw) else raw
+
+
+_PROPERTY_MAPS: Final = ("properties", "$defs", "definitions", "patternProperties")
+
+
+def _without_noise(value: Any, *, is_schema: bool, name: str = "") -> Any:
+    """Leave out what a schema says by default. Examples, defaults and constants are data, and stay as they are."""
+    if isinstance(value, list):
+        return [_without_noise(one, is_schema=is_schema) for one in cast("list[Any]", value)]
+    if not isinstance(value, dict):
+        return value
+    members = cast("dict[str, Any]", value)
+    if not is_schema:
+        return {key: _without_noise(one, is_schema=True, name=key) for key, one in members.items()}
+    kept = {key: one for key, one in members.items() if not _is_noise(key, one, name)}
+    return {
+        key: one if key in _DATA else _without_noise(one, is_schema=key not in _PROPERTY_MAPS)
+        for key, one in kept.items()
+    }
+
+
+_DATA: Final = frozenset(("default", "const", "enum", "examples", "example", "required", "type"))
+
+
+def _is_noise(key: str, value: Any, name: str) -> bool:
+    if key == "title" and name and isinstance(value, str):
+        return _repeats(encode(value), name)
+    return (
+        key == "$schema"
+        or (key == "additionalProperties" and value is True)
+        or (key == "description" and value == "")
+    )
 
 
 def _own_entry(rules: Rules) -> bytes:

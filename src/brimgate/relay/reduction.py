@@ -18,7 +18,7 @@ from brimgate.errors import BadRequest, BrimgateError, ClientError, UpstreamGarb
 from brimgate.hold.runtime import ERRAND_BYTES, UNKNOWN_BYTES
 from brimgate.relay.actions import Action, Decided, Line, Note, ToClient, Wait, Work
 from brimgate.relay.calls import PendingCall
-from brimgate.relay.catalog import Catalog
+from brimgate.relay.catalog import TOOL_CURSOR, Catalog
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import NOTHING, Message
 from brimgate.relay.read_tool import read_on
@@ -101,6 +101,9 @@ class Reducer:
     # Answers
 
     def result(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
+        if not call.rules.chained and (disowned := self._disowned(message, line)) is not None:
+            line = rpc.answer(message.key, disowned)
+            message = Message(id=message.id, result=msgspec.Raw(disowned))
         rule = self._rule(call, line)
         if not rule.reads_everything and not rule.may_be_large(line):
             return [self.passed(call, message), ToClient(line)]
@@ -112,6 +115,14 @@ class Reducer:
         if ERRAND_BYTES[0] < len(line) <= ERRAND_BYTES[1] and not work.blocks and rule.formats is None:
             return [work._replace(errand=self._errand(message, call, line))]
         return [work]
+
+    def _disowned(self, message: Message, line: Line) -> bytes | None:
+        """Return an answer without what it says in our name. None if it says nothing so, as nearly all do."""
+        if (b'"brimgate/' not in line and b'"[brimgate]' not in line) or message.result is NOTHING:
+            return None
+        from brimgate.relay.rewrite import disowned
+
+        return disowned(bytes(message.result))
 
     def _work(self, run: Callable[[], list[Action]], size: int) -> Work:
         return Work(run, size, self._protection().store.blocks)
@@ -158,7 +169,7 @@ class Reducer:
     def _rule(self, call: PendingCall, line: Line) -> ToolRule:
         """Return the rule. An answer already bounded by another Brimgate is bounded only where it exceeds our cap."""
         rule = call.rule
-        is_bounded = self._catalog.is_chained and b'"brimgate/result"' in line
+        is_bounded = call.rules.chained and self._catalog.is_chained and b'"brimgate/result"' in line
         return rule.for_bounded_answers() if is_bounded else rule
 
     def error(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
@@ -249,12 +260,17 @@ class Reducer:
         failed = partial(self._refuse, message.key, call)
         if live_list is None:
             return failed(BadRequest("the answer is held no more: run the tool again"))
-        # An unprotected caller gets all of it; others one item more than a page, because the cursor leads
-        # there.
-        page = call.rule.policy.page_size + 1
+        try:
+            if live_list.page and call.protected:
+                call.page_by(live_list.page)
+        except BadRequest as error:
+            return failed(error)
+        # An unprotected caller gets all that it asks for; others one item more than a page, because the
+        # cursor leads there.
+        count = call.rule.policy.page_size + 1 if call.protected else live_list.page or EVERYTHING
         return [
             Wait(
-                partial(_fetched, call, partial(live_list.reach, page if call.protected else EVERYTHING)),
+                partial(_fetched, call, partial(live_list.reach, count)),
                 lambda: self._begun(message, call, live_list),
                 failed,
             )
@@ -263,7 +279,10 @@ class Reducer:
     def _begun(self, message: Message, call: PendingCall, live_list: "LiveList") -> list[Action]:
         if call.protected:
             return [self._work(partial(self._first_of_list, message, call, live_list), len(live_list.data))]
-        return self._whole_list(message, call, live_list.data)
+        from brimgate.hold.live_lists import first_items
+
+        data = first_items(live_list, live_list.page) if live_list.page else live_list.data
+        return self._whole_list(message, call, data)
 
     def _whole_list(self, message: Message, call: PendingCall, data: bytes) -> list[Action]:
         result, rule = _text_result(data, modern=call.modern), call.rule
@@ -352,6 +371,8 @@ class Reducer:
                 )
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 raise BadRequest('the arguments must be an object, such as {"cursor": "…"}') from None
+            if (name := _asked_tool(given)) is not None:
+                return self._description(name, message, call)
             reading = read_on(
                 given,
                 call.rules,
@@ -372,12 +393,36 @@ class Reducer:
         )  # fmt: skip
         return [*notes, decided, ToClient(rpc.answer(message.key, result))]
 
+    def _description(self, name: str, message: Message, call: PendingCall) -> list[Action]:
+        """Return the whole description of a tool that was shortened in the list."""
+        began, text = time.perf_counter(), self._catalog.descriptions.get(name)
+        if text is None:
+            raise BadRequest(f"no description of {name[:80]!r} was shortened: see the list of tools")
+        from brimgate.relay.rewrite import Bounded, as_tool_result
+
+        data = text.encode("utf-8", "replace")
+        reply = self._hold(call)(data, call.rule.policy)
+        if reply is None:
+            result = _text_result(data, modern=call.modern)
+            carried = Message(result=msgspec.Raw(result))
+            return [self.passed(call, carried), ToClient(rpc.answer(message.key, result))]
+        result = as_tool_result(reply, {"resultType": b'"complete"'} if call.modern else None)
+        decided = self._reduced(call, Bounded(result, reply), len(data), began)
+        return [decided, ToClient(rpc.answer(message.key, result))]
+
     def _refuse(self, key: bytes, call: PendingCall, error: BrimgateError, prefix: str = "") -> list[Action]:
         """Answer a call with the reason why it cannot be answered."""
         result: dict[str, Any] = {"content": [{"type": "text", "text": f"{prefix}{error}"}], "isError": True}
         answer = rpc.encode(result | ({"resultType": "complete"} if call.modern else {}))
         outcome: Outcome = "refused" if isinstance(error, ClientError) else "error"
         return [self.refusal(call, answer, str(error), outcome), ToClient(rpc.answer(key, answer))]
+
+
+def _asked_tool(arguments: dict[str, Any]) -> str | None:
+    """Return the tool whose whole description is asked for; None if it is not one."""
+    cursor = arguments.get("cursor")
+    is_tool = isinstance(cursor, str) and cursor.startswith(TOOL_CURSOR)
+    return cursor.removeprefix(TOOL_CURSOR) if isinstance(cursor, str) and is_tool else None
 
 
 async def _fetched(call: PendingCall, fetch: Callable[[], Awaitable[None]]) -> None:

@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import Any, Final, Protocol
 
 from brimgate.engine.policy import Policy
-from brimgate.engine.replies.reply import Reply
-from brimgate.relay.content import close_list, close_object, open_object
+from brimgate.engine.replies.reply import MARK, Reply
+from brimgate.relay.content import close_list, close_object, open_list, open_object
 from brimgate.relay.protocol.message import Json, encode, quoted
 
 RECORD: Final = "brimgate/result"
@@ -88,6 +88,39 @@ def annotated(raw: Json, record: dict[str, Any]) -> bytes:
     meta = open_object(members.get("_meta", b"{}")) or {}
     members["_meta"] = close_object({**meta, RECORD: encode(record)})
     return close_object(members)
+
+
+_OURS: Final = "brimgate/"
+_SERVERS_WORDS: Final = "[from the server] "
+
+
+def disowned(raw: Json) -> bytes | None:
+    """Take out of an upstream's answer what only we may say: our records, and a text that begins like our notice.
+
+    Return None if there is nothing of it.
+    """
+    members = open_object(raw)
+    if members is None:
+        return None
+    changes: dict[str, Json] = {}
+    meta = open_object(members["_meta"]) if "_meta" in members else None
+    if meta and any(name.startswith(_OURS) for name in meta):
+        kept = {name: value for name, value in meta.items() if not name.startswith(_OURS)}
+        changes["_meta"] = close_object(kept)
+    blocks = open_list(members["content"]) if "content" in members else None
+    marked = [_marked(block) or block for block in blocks or ()]
+    if blocks and marked != blocks:
+        changes["content"] = close_list(marked)
+    return close_object({**members, **changes}) if changes else None
+
+
+def _marked(block: Json) -> bytes | None:
+    """Say of a text that begins like a notice of ours that it is the server's."""
+    members = open_object(block)
+    text = bytes(members["text"]) if members and "text" in members else b""
+    if members is None or not text.startswith(b'"' + MARK.encode()):
+        return None
+    return close_object({**members, "text": b'"' + _SERVERS_WORDS.encode() + text[1:]})
 
 
 def still_valid(structured: Json, schema: bytes, reply: Reply) -> bytes | None:

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from brimgate.hold.live_lists import ClaimTickets
     from brimgate.hold.protection import Protection
 
+_SHOWN_BYTES: Final = 200
+"""Of a line that is no message, for the log."""
 _TOO_DEEP: Final = "maximum recursion depth"
 _GREETINGS: Final = frozenset(("initialize", "server/discover"))
 
@@ -90,6 +92,7 @@ class Session:
         self._held_back: list[ToUpstream] = []
         """What the client sent during the handshake with a restarted upstream."""
         self._clash_told = False
+        self._cost_told = False
         self._client = ""
         """The name of the client, once it has introduced itself."""
 
@@ -312,7 +315,19 @@ class Session:
             self._clash_told = True
             what = f"the upstream has a tool named {call.rules.read_tool} too: ours is used; read_tool renames it"
             notes.append(Note("tool_name_clash", {"tool": call.rules.read_tool, "hint": what}, "warning"))
-        return [*notes, ToClient(rpc.answer(message.key, written))]
+        return [*notes, *self._catalog_cost(written, call), ToClient(rpc.answer(message.key, written))]
+
+    def _catalog_cost(self, written: rpc.Json, call: PendingCall) -> list[Action]:
+        """Tell once if the list of tools is a heavy load for every session of its clients."""
+        most = call.rules.catalog.warn_tokens
+        if self._cost_told or not most or len(written) < most:
+            return []
+        tokens = call.rules.of("").policy.estimator.table(bytes(written))
+        if tokens <= most:
+            return []
+        self._cost_told = True
+        hint = "hide tools, or set trim_tools or max_description_chars"
+        return [Note("large_catalog", {"tokens": tokens, "limit": most, "hint": hint}, "warning")]
 
     def _greeted_by_upstream(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
         if call.method == "initialize":
@@ -345,7 +360,8 @@ class Session:
             return [ToClient(line)]
         if call is not None:
             return self._reducer.unreadable(call, line, reason)
-        return [Note("garbage", {"bytes": len(line), "reason": reason[:200]}, "warning")]
+        begins = bytes(line[:_SHOWN_BYTES]).decode("utf-8", "replace")
+        return [Note("garbage", {"bytes": len(line), "begins": begins, "reason": reason[:200]}, "warning")]
 
     # Upstream failures
 

@@ -21,6 +21,8 @@ class ToolOutcome(NamedTuple):
     text: str
     structured: Json | None = None
     failed: bool = False
+    more: tuple[str, ...] = ()
+    """Texts after the first: some servers send a list as one text for each item."""
 
 
 class FakeTool(ServedTool, Protocol):
@@ -71,7 +73,8 @@ class FakeSession(ServerSession):
         if received is None or isinstance(received, bytes):
             return received and received + b"\n"
         outcome = self._fake.tools[received.name].call(received.arguments)
-        result: Json = {"content": [{"type": "text", "text": outcome.text}], "isError": outcome.failed}
+        content = [{"type": "text", "text": text} for text in (outcome.text, *outcome.more)]
+        result: Json = {"content": content, "isError": outcome.failed}
         if self.is_structured and outcome.structured is not None:
             result["structuredContent"] = outcome.structured
         return received.finish(result) + b"\n"

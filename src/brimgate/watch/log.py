@@ -28,6 +28,8 @@ _CONTROL: Final = {
     code: f"\\x{code:02x}" for code in (*range(0x20), 0x7F, *range(0x80, 0xA0)) if code != 0x09
 }
 _MAX_BYTES: Final = 1 << 20
+_QUIET_SECONDS: Final = 60.0
+_MAX_KINDS: Final = 1_000
 NAME: Final = "wrapper.log"
 
 
@@ -39,6 +41,7 @@ class Log:
         self.form: LogFormat = form
         self._descriptor = descriptor
         self._left_out = 0
+        self._seldom = _Repetitions()
         self._stamp = (-1, "")
         """The last second that was written as text: many lines share one."""
 
@@ -58,6 +61,17 @@ class Log:
     def write(self, event: str, fields: dict[str, Any] | None = None, level: str = "info") -> None:
         if LEVELS[level] >= self._level:
             self._send(self._line(event, fields or {}, level))
+
+    def write_seldom(self, event: str, fields: dict[str, Any], level: str = "info") -> None:
+        """Log an event that somebody else can cause as often as they like: at its 1st, 2nd, 4th, 8th… time.
+
+        It is counted by its kind and its upstream, anew after a quiet minute.
+        """
+        if LEVELS[level] < self._level:
+            return
+        times = self._seldom.count((event, str(fields.get("upstream", ""))))
+        if times & (times - 1) == 0:
+            self.write(event, fields if times == 1 else fields | {"times": times}, level)
 
     def decided(self, decision: "Decision") -> None:
         """Log what became of an answer. One that passes is not worth a line but at debug level."""
@@ -118,6 +132,24 @@ class Log:
             return any(event & select.POLLOUT for _, event in poll.poll(0))
         except OSError:
             return False
+
+
+class _Repetitions:
+    """Counts events by their kind."""
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[str, str], tuple[int, float]] = {}
+
+    def count(self, kind: tuple[str, str]) -> int:
+        """Count one more, and return how many of the kind there were."""
+        now = time.monotonic()
+        times, last = self._counts.get(kind, (0, now))
+        if now - last > _QUIET_SECONDS:
+            times = 0
+        if kind not in self._counts and len(self._counts) >= _MAX_KINDS:
+            self._counts.clear()
+        self._counts[kind] = (times + 1, now)
+        return times + 1
 
 
 def log_decisions(logger: "Logger") -> "Report":

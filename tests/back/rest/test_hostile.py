@@ -66,6 +66,7 @@ class Held:
     total: int = 2
     held: int = 1
     pointer: str = ""
+    page: int = 0
     is_complete: bool = False
 
     def state(self) -> ListState:

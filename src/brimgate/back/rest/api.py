@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 from weakref import WeakSet
 
@@ -20,21 +20,24 @@ from brimgate.back.rest.credentials import (
 )
 from brimgate.back.rest.errors import ApiError, Failures
 from brimgate.back.rest.live_list import FetchedList
-from brimgate.back.rest.model import Api, ApiTool, Paging, Setting
-from brimgate.back.rest.paging import ApiPage, keys_of, walk_of
+from brimgate.back.rest.model import Api, ApiTool, Order, Paging, Setting
+from brimgate.back.rest.paging import ApiPage, PageWalk, keys_of, values_of, walk_of
 from brimgate.back.rest.rates import Rates
-from brimgate.back.rest.request import Checker, Fixed, coerced, compose
+from brimgate.back.rest.request import ACCEPT_JSON, Checker, Fixed, coerced, compose
 from brimgate.back.rest.response import Content, Misshapen, Opened, content, whole_number
-from brimgate.back.rest.sender import ApiReply, Sender
-from brimgate.back.rest.tool_declaration import LIMIT
+from brimgate.back.rest.sender import ApiReply, ApiRequest, Sender
+from brimgate.back.rest.tool_declaration import LIMIT, MAX_RECORDS
 from brimgate.engine import jsontext
+from brimgate.engine.policy import MAX_PAGE, USUAL_PAGE
 from brimgate.errors import BadRequest, ConfigError, JsonRefused
-from brimgate.hold.runtime import run_work
+from brimgate.hold.live_lists import WholeList
+from brimgate.hold.runtime import UNKNOWN_BYTES, run_work
 from brimgate.http.client import HttpClient, Origin
 
 __all__ = ["ApiAnswer", "ApiError", "RestApi"]
 
 _JSON: Final = "application/json"
+_TOLD: Final = (201, 202)
 _TEXT: Final = re.compile(r"text/[a-z0-9.+-]{1,40}|application/csv")
 _BASE_PATH: Final = re.compile(r"(?:/[A-Za-z0-9_~!$&'()*+,;=:@.-]+)*/?")
 _REACH_SECONDS: Final = 10.0
@@ -46,8 +49,26 @@ _T = TypeVar("_T")
 class ApiAnswer:
     body: bytes
     content_type: str = _JSON
-    live_list: FetchedList | None = None
-    """A live list; `body` is its beginning."""
+    live_list: FetchedList | WholeList | None = None
+    """A list that is read in place; of a live one `body` is the beginning."""
+    page: int = 0
+    """The records of a page that the caller asked for."""
+    status: int = 200
+    """The API's own, where it tells more than that all went well: 201 for what was made."""
+
+
+class _ListWish(NamedTuple):
+    """How much of a list a caller wants."""
+
+    asked: int
+    """The records of a page that the arguments ask for; 0 if they do not."""
+    page: int
+    most: int | None
+    """The records to fetch in all; None for all there are."""
+
+    def first_request(self, size: int) -> int:
+        """Return how many records to ask for first: few pages' worth, and one that tells that there are more."""
+        return min(max(self.page or USUAL_PAGE, USUAL_PAGE - 1) + 1, size, self.most or size)
 
 
 class RestApi:
@@ -67,7 +88,7 @@ class RestApi:
         secrets = (*resolved.secrets, *_given_constants(api, resolution))
         self._failures = Failures(api.title, secrets, resolved.variables)
         self._client = HttpClient(self._origin)
-        rates = Rates(
+        self._rates = rates = Rates(
             api.rate_limits,
             address=str(self._origin),
             account=resolved.account,
@@ -87,26 +108,40 @@ class RestApi:
             self._credentials = ClientCredentials(exchange, self._failures, target, resolved.values)
         self._caller = AuthorizedSender(exchange, self._credentials, self._failures, api.message)
 
-    async def run(self, tool: str, arguments: Mapping[str, Any]) -> ApiAnswer:
-        """Run a tool. Raise BadRequest for wrong arguments, ApiError for failures of the API."""
+    async def run(self, tool: str, arguments: Mapping[str, Any], page: int = 0) -> ApiAnswer:
+        """Run a tool. Raise BadRequest for wrong arguments, ApiError for failures of the API.
+
+        `page` is how many records of a list are wanted first, where the arguments do not say it.
+        """
         declared = self.api.tools.get(tool)
         if declared is None:
             raise BadRequest(
                 f"{self.api.name} has no tool {tool[:60]!r}; there are: {', '.join(self.api.tools)[:300]}"
             )
         checker = self._checkers.get(tool) or self._checkers.setdefault(tool, Checker(declared))
+        _refuse_large_page(declared, arguments)
         given = checker.check(arguments)
         if declared.paging is not None:
-            limit = given.pop(LIMIT, None)
-            return await self._list(declared, declared.paging, given, None if limit is None else int(limit))
+            asked, most = (given.pop(name, None) for name in (LIMIT, MAX_RECORDS))
+            wanted = _ListWish(int(asked or 0), int(asked or page), None if most is None else int(most))
+            return await self._list(declared, declared.paging, given, wanted)
         reply = await self._call(declared, given, {})
         if declared.answer.is_text:
             return ApiAnswer(*self._text(declared, reply))
-        return ApiAnswer(await run_work(lambda: self._shaped(declared, reply)[0].document, len(reply.body)))
+        body = await run_work(lambda: self._shaped(declared, reply)[0].document, len(reply.body))
+        return ApiAnswer(body, status=reply.status if reply.status in _TOLD else 200)
 
     def read_texts(self, tool: str, texts: Mapping[str, str]) -> dict[str, Any]:
         """Convert arguments that came as texts to the types of their parameters."""
         return coerced(self.api.tools[tool], texts)
+
+    async def check(self) -> None:
+        """Check the API by its health request; without one, by a connection. Raise ApiError if it is not well."""
+        if not self.api.health:
+            await self.reach()
+            return
+        target = (self._base_path + self.api.health).encode("ascii")
+        await self._caller.call(ApiRequest(b"GET", target, [ACCEPT_JSON], may_run=False))
 
     async def reach(self) -> None:
         """Check whether a server listens there, without a request. Raise ApiError if not."""
@@ -155,7 +190,7 @@ class RestApi:
         return reply.body, f"{kind}; charset=utf-8"
 
     async def _list(
-        self, tool: ApiTool, paging: Paging, given: Mapping[str, Any], limit: int | None
+        self, tool: ApiTool, paging: Paging, given: Mapping[str, Any], wish: _ListWish
     ) -> ApiAnswer:
         first, cursors = list[Content](), set[str]()
 
@@ -171,20 +206,30 @@ class RestApi:
             return page
 
         walk = walk_of(paging, ask)
-        items = await walk.next(paging.size if limit is None else limit)
+        order = tool.order if tool.order is not None and tool.order.unless not in given else None
+        items = await walk.next(paging.size if order else wish.first_request(paging.size))
+        if order is not None:
+            items += await _rest_to_sort(walk, order, len(items), paging.size)
+            if walk.is_over and len(items) <= order.most:
+                ordered = await run_work(lambda: _latest_first(order, items), UNKNOWN_BYTES)
+                whole = first[0]._replace(items=ordered[: wish.most]).as_list(tool.answer.name, wish.asked)
+                return ApiAnswer(whole.data, live_list=whole, page=wish.asked)
+            first[0] = _unsorted(first[0], order)
         overlap = 1 if paging.style == "offset" and paging.key else 0
         live_list = FetchedList(
             first[0],
             items,
             walk,
-            limit=limit,
+            limit=wish.most,
             page_size=paging.size - overlap,
             max_bytes=self.api.max_answer_bytes,
+            page=wish.asked,
+            has_spare=self._rates.has_spare,
         )
         if live_list.is_complete:
-            return ApiAnswer(live_list.data)
+            return ApiAnswer(live_list.data, page=wish.asked)
         self._live_lists.add(live_list)
-        return ApiAnswer(live_list.data, live_list=live_list)
+        return ApiAnswer(live_list.data, live_list=live_list, page=wish.asked)
 
     def _read_page(self, tool: ApiTool, paging: Paging, reply: ApiReply) -> tuple[Content, ApiPage]:
         shaped, opened = self._shaped(tool, reply)
@@ -194,6 +239,33 @@ class RestApi:
             return shaped, ApiPage(shaped.items, keys, total, _cursor(opened, paging.next))
         except Misshapen as error:
             raise self._broken(tool, str(error)) from None
+
+
+def _refuse_large_page(tool: ApiTool, arguments: Mapping[str, Any]) -> None:
+    limit = arguments.get(LIMIT) if tool.paging is not None else None
+    if isinstance(limit, int) and limit > MAX_PAGE:
+        raise BadRequest(f"limit exceeds maximum of {MAX_PAGE}")
+
+
+async def _rest_to_sort(walk: PageWalk, order: Order, count: int, size: int) -> list[bytes]:
+    """Fetch the rest of a list that is short enough to be sorted; of a longer one nothing."""
+    items: list[bytes] = []
+    while not walk.is_over and count + len(items) + (walk.left or 1) <= order.most:
+        items += await walk.next(size)
+    return items
+
+
+def _latest_first(order: Order, items: list[bytes]) -> list[bytes]:
+    """Sort records. Dates are texts that sort as they are; a record without one comes last."""
+    dates = [date if date.startswith(b'"') else b"" for date in values_of(items, order.by)]
+    return [items[at] for at in sorted(range(len(items)), key=dates.__getitem__, reverse=True)]
+
+
+def _unsorted(first: Content, order: Order) -> Content:
+    """Say in the answer itself that it keeps the order of the API."""
+    told = f"the API's own: a list of more than {order.most} records is not sorted by {order.by}"
+    meta = msgspec.json.encode({"order": told})
+    return first._replace(before=b'{"meta":' + meta + b"," + first.before[1:])
 
 
 def _settled(tool: ApiTool, resolution: Resolution) -> Fixed:

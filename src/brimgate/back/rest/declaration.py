@@ -13,6 +13,8 @@ rate_limits:                       # every one must have room
 max_waiting: 100                   # requests that may wait for room
 max_wait_seconds: 30               # one that would wait longer is refused at once
 errors: {message: /message}        # where in the JSON of an error (4xx) its message stands
+list_key: items                    # the name under which every list is given out that has no `as` of its own
+health: /listings?limit=1          # a cheap GET that needs the credentials: `GET /health` of ours tells how it went
 tools:
   list_reservations:
     title: …
@@ -46,6 +48,10 @@ tools:
       size: 100                    # items in a page
       total: /count                # where the number of all stands, if anywhere
       key: id                      # the member that tells items apart: pages fit together while the data changes
+    order:                         # of a list that the API cannot sort so: the latest first
+      by: insertedOn
+      most: 500                    # a longer list keeps the order of the API, and `meta.order` says so
+      unless: sort                 # the parameter that chooses an order of the API
 """
 
 import re
@@ -65,6 +71,9 @@ _AUTH: Final[dict[str, tuple[str, ...]]] = {
     "basic": ("username", "password"),
     "oauth_client_credentials": ("client_id", "client_secret", "scope"),
 }
+_HEALTH: Final = re.compile(
+    r"(?:/[A-Za-z0-9_~!$&'()*+,;=:@.-]{1,200})+(?:\?[A-Za-z0-9_~!$&'()*+,;=:@.%/-]{0,500})?"
+)
 _MOST_BYTES: Final = 1 << 30
 _MOST_SECONDS: Final = 3600
 
@@ -73,7 +82,7 @@ def read_api(data: bytes, name: str) -> Api:
     """Read a declaration. `name` is for messages. ConfigError says what is wrong, where, and what is right."""
     value, file = read_values(data, name)
     top = Section(file, (), value)
-    api_name = top.text("name", pattern=_NAME)
+    api_name, list_key = top.text("name", pattern=_NAME), top.text("list_key", "")
     api = Api(
         name=api_name,
         title=top.text("title", api_name)[:100],
@@ -86,7 +95,8 @@ def read_api(data: bytes, name: str) -> Api:
         max_waiting=top.whole("max_waiting", 100, 0, 100_000),
         max_wait_seconds=top.number("max_wait_seconds", 30, 0, _MOST_SECONDS),
         message=_message(top.section("errors")),
-        tools={name: read_tool(name, section) for name, section in top.named("tools", TOOL_NAME)},
+        health=_health(top),
+        tools={name: read_tool(name, section, list_key) for name, section in top.named("tools", TOOL_NAME)},
     )
     top.finish()
     if not api.tools:
@@ -100,6 +110,15 @@ def _address(top: Section) -> Setting:
     if setting.text is not None and not re.match(r"https?://[^\s/?#]", setting.text):
         top.fail("base_url", "must begin with http:// or https:// and a host")
     return setting
+
+
+def _health(top: Section) -> str:
+    path = top.text("health", "")
+    if path and not _HEALTH.fullmatch(path):
+        top.fail(
+            "health", "must be a path under base_url, with a query if need be, such as /listings?limit=1"
+        )
+    return path
 
 
 def _auth(section: Section | None) -> Auth:

@@ -1,6 +1,7 @@
 """A live list: fetched from a REST API as far as it is read."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from brimgate.back.rest.paging import PageWalk
@@ -36,16 +37,23 @@ class FetchedList:
         limit: int | None,
         page_size: int,
         max_bytes: int,
+        page: int = 0,
+        has_spare: Callable[[], bool] = lambda: True,
     ) -> None:
         """Create a list.
 
-        `first` surrounds the items, `limit` applies to all items, `page_size` is the new items of a request.
+        `first` surrounds the items, `limit` applies to all items, `page_size` is the new items of a request, `page`
+        those that the caller wants to see at once. `has_spare` says whether a request ahead takes nobody's turn.
         """
+        self.page = page
+        self._has_spare = has_spare
+        self._count = 0
+        """How many items were asked for so far."""
         self._after = first.after
         self._walk, self._limit = walk, limit
         self._page_size, self._max_bytes = page_size, max_bytes
         self._held = _Held(first.before + first.after, 0, walk.left, is_complete=False)
-        self.pointer = _last_pointer(self._held.data)
+        self.pointer = last_pointer(self._held.data)
         self._fetching: asyncio.Task[None] | None = None
         self._is_ahead = False
         """The page being fetched was not asked for yet."""
@@ -97,7 +105,9 @@ class FetchedList:
             requests += 1
             self._refuse_too_many(requests)
             await self._fetch()
-        if self.held - count < self._page_size:
+        # The next question will be as large as this one.
+        step, self._count = count - self._count, max(count, self._count)
+        if self.held - count < step:
             self._look_ahead()
 
     def close(self) -> None:
@@ -137,7 +147,9 @@ class FetchedList:
             raise
 
     def _look_ahead(self) -> None:
-        if not self._is_fetching and not self.is_complete and len(self._held.data) <= self._max_bytes:
+        if self._is_fetching or self.is_complete or len(self._held.data) > self._max_bytes:
+            return
+        if self._has_spare():
             self._start(is_ahead=True)
 
     def _start(self, *, is_ahead: bool) -> None:
@@ -171,7 +183,7 @@ class FetchedList:
         self._held = _Held(data, count, self._walk.left, is_complete)
 
 
-def _last_pointer(document: bytes) -> str:
+def last_pointer(document: bytes) -> str:
     """Return the pointer of the list, which comes last."""
     found = jsontext.children(document, 0, len(document))
     return pointer_step(found, len(found) - 1) if found.keys else ""

@@ -97,6 +97,18 @@ class Paging:
 
 
 @dataclass(frozen=True, slots=True)
+class Order:
+    """The order of a list that the API itself cannot sort so."""
+
+    by: str
+    """The member to sort by, the latest first."""
+    most: int
+    """Sort a list of at most so many records: all of them must be fetched at once."""
+    unless: str = ""
+    """The parameter that chooses an order of the API itself."""
+
+
+@dataclass(frozen=True, slots=True)
 class ApiTool:
     name: str
     title: str
@@ -112,6 +124,7 @@ class ApiTool:
     body: Literal["form", "json"]
     answer: Shape
     paging: Paging | None
+    order: Order | None = None
 
     @property
     def served_method(self) -> str:
@@ -146,4 +159,6 @@ class Api:
     max_wait_seconds: float
     message: str
     """Where in the body of an error its message is; empty if nowhere."""
+    health: str
+    """The path, with a query, of the request that checks its health; empty if none is declared."""
     tools: Mapping[str, ApiTool]

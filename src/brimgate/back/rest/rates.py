@@ -181,6 +181,11 @@ class Rates:
         finally:
             self._waiting -= 1
 
+    def has_spare(self) -> bool:
+        """Return whether half of every window is free: room for a request that nobody has asked for yet."""
+        now = time.monotonic()
+        return all(window.free_at(now, window.limit.requests // 2) <= now for window in self._windows)
+
     def hold(self, seconds: float | None) -> float:
         """Let nobody in after a 429, for `seconds` or, if unknown, for the longest window.
 

@@ -21,7 +21,7 @@ _MOST_HEADER_CHARS: Final = 4_000
 _MOST_TARGET_BYTES: Final = 8_000
 """What most servers accept in the first line of a request."""
 _MOST_DECODED: Final = 5
-_ACCEPT_JSON: Final = (b"accept", b"application/json")
+ACCEPT_JSON: Final = (b"accept", b"application/json")
 _ACCEPT_TEXT: Final = (b"accept", b"text/csv, text/plain;q=0.9, */*;q=0.1")
 
 Fixed = Mapping[Where, Mapping[str, str | int | float | bool]]
@@ -50,7 +50,7 @@ def compose(
     target = target_of(base_path, tool, arguments) + (f"?{urlencode(query)}" if query else "")
     if len(target) > _MOST_TARGET_BYTES:
         raise BadRequest(f"{tool.name}: the arguments are too long for a request: give shorter or fewer ones")
-    headers: Headers = [_ACCEPT_TEXT if tool.answer.is_text else _ACCEPT_JSON]
+    headers: Headers = [_ACCEPT_TEXT if tool.answer.is_text else ACCEPT_JSON]
     headers += [
         (key.encode(), _header(key, _scalar(value))) for key, value in fixed.get("header", {}).items()
     ]

@@ -1,13 +1,16 @@
 """Return the declared part of an answer. Values are cut out of the text unchanged: no number is ever rewritten."""
 
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 import msgspec
 
 from brimgate.back.rest.model import Shape, Table
 from brimgate.engine import jsontext
-from brimgate.engine.pointer import unescaped
+from brimgate.engine.jsontext import Children
+from brimgate.engine.pointer import pointer_of, unescaped
 from brimgate.errors import JsonRefused
+from brimgate.hold.live_lists import WholeList
 
 _any: Final = msgspec.json.Decoder(msgspec.Raw)
 _KINDS: Final = {"{": "an object", "[": "a list", '"': "a text", "t": "true", "f": "false", "n": "null"}
@@ -25,12 +28,20 @@ class Opened:
             raise Misshapen("it is not UTF-8")
         if jsontext.is_too_deep(body):
             raise Misshapen("it is nested too deeply")
-        try:
-            _any.decode(body)
-        except (msgspec.DecodeError, RecursionError):
-            raise Misshapen("it is not JSON, or ends early") from None
         self.raw = body.strip(b" \t\r\n")
         self._levels: dict[str, dict[str, bytes]] = {}
+        try:
+            self._check()
+        except (msgspec.DecodeError, RecursionError):
+            raise Misshapen("it is not JSON, or ends early") from None
+
+    def _check(self) -> None:
+        """Read all of it once. To take an object apart does the same, and is needed anyway."""
+        if self.raw.startswith(b"{"):
+            with suppress(JsonRefused):
+                self._levels[""] = jsontext.members(self.raw)
+                return
+        _any.decode(self.raw)
 
     def at(self, pointer: str) -> bytes | None:
         """Return the value at a JSON Pointer, or None if there is none."""
@@ -64,6 +75,15 @@ class Content(NamedTuple):
     def document(self) -> bytes:
         return self.before + b",".join(self.items) + self.after
 
+    def as_list(self, name: str, page: int) -> WholeList:
+        """Return the document of a list that stands alone in an object, under its name.
+
+        Where the list lies is known, and `Opened` has checked what is in it.
+        """
+        data = self.document
+        root = Children([len(self.before) - 1], [len(data) - 1], [name])
+        return WholeList(data, page=page, pointer=pointer_of([name]), root=root)
+
 
 def content(shape: Shape, opened: Opened) -> Content:
     kept = {name: opened.at(pointer) for name, pointer in shape.keep.items()}
@@ -85,7 +105,9 @@ def items_of(shape: Shape, opened: Opened) -> list[bytes]:
         items = [inner for item in items for inner in _inner(item, shape.each)]
     if shape.fields:
         return [_picked(item, shape.fields) for item in items]
-    return [jsontext.minify(item) for item in items]
+    # An API writes all of them alike: the ends tell whether there is white space to leave out.
+    is_minified = all(jsontext.minify(item) == item for item in (*items[:1], *items[-1:]))
+    return items if is_minified else [jsontext.minify(item) for item in items]
 
 
 def whole_number(opened: Opened, pointer: str) -> int:

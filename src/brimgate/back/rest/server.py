@@ -10,8 +10,9 @@ import msgspec
 
 from brimgate import __version__
 from brimgate.back.channel import Line, Listener
+from brimgate.back.rest.live_list import last_pointer
 from brimgate.errors import ClientError, UpstreamError
-from brimgate.hold.live_lists import EVERYTHING, TICKET, ClaimTickets, WholeList
+from brimgate.hold.live_lists import EVERYTHING, TICKET, ClaimTickets, WholeList, first_items
 from brimgate.relay.protocol import message
 from brimgate.relay.protocol.server import Json, McpServer, ServerSession, ToolCall
 
@@ -66,14 +67,20 @@ class RestServer:
 
     async def _result(self, answer: "ApiAnswer") -> Json:
         live_list, body = answer.live_list, answer.body
-        if self._tickets is not None and (live_list is not None or len(body) > _SMALL_BYTES):
+        is_reduced = live_list is not None or len(body) > _SMALL_BYTES or answer.page
+        if self._tickets is not None and is_reduced:
             # The answer does not travel through JSON-RPC: whoever takes the ticket reads it in place.
-            ticket = self._tickets.give(live_list or WholeList(body))
+            ticket = self._tickets.give(live_list or _whole(body, answer.page))
             return {"content": [_text("")], "_meta": {TICKET: ticket}}
-        if live_list is not None:
-            await live_list.reach(EVERYTHING)
-            body = live_list.data
+        if live_list is not None or answer.page:
+            whole = live_list or _whole(body, answer.page)
+            await whole.reach(answer.page or EVERYTHING)
+            body = first_items(whole, answer.page or EVERYTHING)
         return {"content": [_text(body.decode("utf-8", "replace"))]}
+
+
+def _whole(body: bytes, page: int) -> WholeList:
+    return WholeList(body, page=page, pointer=last_pointer(body)) if page else WholeList(body)
 
 
 def _text(text: str) -> Json:

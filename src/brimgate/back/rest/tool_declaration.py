@@ -4,15 +4,18 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal, cast
 
-from brimgate.back.rest.model import ApiTool, Constant, Paging, Parameter, Shape, Style, Table, Where
+from brimgate.back.rest.model import ApiTool, Constant, Order, Paging, Parameter, Shape, Style, Table, Where
 from brimgate.back.rest.section import Section
 from brimgate.config.tree import shown
+from brimgate.engine.policy import MAX_PAGE, USUAL_PAGE
 
 TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 PATH: Final = re.compile(r"(?:/(?:\{[A-Za-z0-9_.-]{1,64}\}|[A-Za-z0-9_~!$&'()*+,;=:@.-]{1,200}))+")
 LIMIT: Final = "limit"
-"""Our own parameter of a tool with paging."""
+MAX_RECORDS: Final = "max_records"
+"""Our own parameters of a tool with paging: the records of a page, and those to fetch in all."""
 _MOST_ASKED: Final = 1_000_000
+_MOST_SORTED: Final = 10_000
 _WHERES: Final = ("path", "query", "header", "body")
 _TYPES: Final = ("string", "integer", "number", "boolean", "array", "object")
 _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -35,13 +38,14 @@ OUR_HEADERS: Final = frozenset(
 )
 
 
-def read_tool(name: str, section: Section) -> ApiTool:
+def read_tool(name: str, section: Section, list_key: str = "") -> ApiTool:
+    """Read a tool. `list_key` names the lists of the API that have no name of their own."""
     method = section.choice("method", _METHODS, "GET")
     path = _path(section, "path", section.text("path", pattern=PATH))
     parameters = {
         key: _parameter(key, inner, method, path) for key, inner in section.named("parameters", TOOL_NAME)
     }
-    answer = _answer(section.section("answer"))
+    answer = _answer(section.section("answer"), list_key)
     paging = _paging(section.section("paging"), answer)
     tool = ApiTool(
         name=name,
@@ -57,6 +61,7 @@ def read_tool(name: str, section: Section) -> ApiTool:
         body=cast("Literal['form', 'json']", section.choice("body", ("form", "json"), "json")),
         answer=answer,
         paging=paging,
+        order=_order(section.section("order"), answer, paging),
     )
     section.finish()
     _check(tool, section)
@@ -148,7 +153,7 @@ def _annotations(section: Section | None, method: str) -> dict[str, Any]:
     return told if told or method != "GET" else {"readOnlyHint": True}
 
 
-def _answer(section: Section | None) -> Shape:
+def _answer(section: Section | None, list_key: str) -> Shape:
     if section is None:
         return Shape()
     table = _table(section.section("table"))
@@ -162,7 +167,7 @@ def _answer(section: Section | None) -> Shape:
         is_list=is_list,
         is_object="item" in kinds,
         keep=_keep(section.section("keep")),
-        name=section.text("as", ""),
+        name=section.text("as", list_key if is_list else ""),
         fields=section.texts("fields"),
         table=table,
         each=section.text("each", ""),
@@ -216,18 +221,32 @@ def _paging(section: Section | None, answer: Shape) -> Paging | None:
     return paging
 
 
+def _order(section: Section | None, answer: Shape, paging: Paging | None) -> Order | None:
+    if section is None:
+        return None
+    order = Order(section.text("by"), section.whole("most", 500, 1, _MOST_SORTED), section.text("unless", ""))
+    section.finish()
+    if paging is None or not answer.name or answer.keep:
+        section.fail("", "needs paging, and a list with a name (as, or list_key) and nothing beside it")
+    if answer.fields and order.by not in answer.fields:
+        section.fail("by", "must be one of answer.fields")
+    return order
+
+
 def _input_schema(parameters: Mapping[str, Parameter], paging: Paging | None) -> dict[str, Any]:
     properties = {key: dict(parameter.schema) for key, parameter in parameters.items()}
-    if paging is not None and LIMIT not in properties:
-        properties[LIMIT] = {
-            "type": "integer",
-            "minimum": 1,
-            "maximum": _MOST_ASKED,
-            "description": "At most so many records; all that match by default.",
-        }
+    if paging is not None:
+        properties[LIMIT] = _whole_number(MAX_PAGE, f"Records on a page; {USUAL_PAGE} by default.")
+        properties[MAX_RECORDS] = _whole_number(
+            _MOST_ASKED, "Fetch at most so many records; all that match by default."
+        )
     required = [key for key, parameter in parameters.items() if parameter.is_required]
     schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
     return schema | {"required": required} if required else schema
+
+
+def _whole_number(most: int, description: str) -> dict[str, Any]:
+    return {"type": "integer", "minimum": 1, "maximum": most, "description": description}
 
 
 def _check(tool: ApiTool, section: Section) -> None:
@@ -240,8 +259,11 @@ def _check(tool: ApiTool, section: Section) -> None:
             section.fail(
                 "routes", f"{shown(route)} has {{{shown(unknown[0])}}}, which is no parameter of the tool"
             )
-    if tool.paging is not None and LIMIT in tool.parameters:
-        section.fail("parameters", f"must not hold {LIMIT}: a tool with pages has one of our own")
+    for name in (LIMIT, MAX_RECORDS):
+        if tool.paging is not None and name in tool.parameters:
+            section.fail("parameters", f"must not hold {name}: a tool with pages has one of our own")
+    if tool.order is not None and tool.order.unless not in ("", *tool.parameters):
+        section.fail("order", f"unless: {shown(tool.order.unless)} is no parameter of the tool")
     if tool.method == "GET" and (
         any(one.where == "body" for one in tool.parameters.values()) or tool.fixed.get("body")
     ):

@@ -1,6 +1,7 @@
 """Show the answer to a call: by a pack's formatter, else in the cheapest lossless form, within the budget."""
 
 import argparse
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -27,7 +28,6 @@ from brimgate.engine.decision import (
 )
 from brimgate.engine.document import Document
 from brimgate.engine.policy import Policy
-from brimgate.engine.replies.formatted import VIEW
 from brimgate.errors import JsonRefused, OperatorError
 from brimgate.guard.principal import USER
 from brimgate.packs.formatter import failure_of
@@ -36,6 +36,7 @@ from brimgate.relay.content import Slot, block_slot, close_list, is_json, open_l
 from brimgate.relay.protocol.message import Json, text_of
 from brimgate.relay.rewrite import RECORD
 
+_READ_CALL: Final = re.compile(r'[\w.-]+\(cursor="([^"]+)"(?:, path="([^"]*)")?\)')
 _decode: Final = msgspec.json.Decoder().decode
 CLIENT: Final = "brimgate call"
 
@@ -130,6 +131,8 @@ class Called:
     config: Config = field(default_factory=Config)
     upstream: str = ""
     upstream_seconds: float = 0.0
+    read_on: Callable[..., str] | None = None
+    """Writes the command that reads on at a Brimgate, from `cursor=…` and the like; None if the server is none."""
 
 
 def present(called: Called, options: argparse.Namespace) -> int:
@@ -138,16 +141,18 @@ def present(called: Called, options: argparse.Namespace) -> int:
     answer = read_answer(called.result)
     if answer.is_bounded:
         called = replace(called, policy=called.policy.for_bounded_answers(), pack=None)
+    elif called.read_on is not None:  # it has decided that this fits
+        called = replace(called, policy=called.policy.with_budget(called.policy.hard_output_token_cap))
     failure = _failure(called, answer)
     if options.raw or options.json:
         printed = called.result if options.raw else answer.as_json
         write_json(printed + b"\n")
         shown = _as_it_came(printed.decode("utf-8", "replace"), Document(answer.printed), called.policy)
     elif failure is not None:
-        shown = _shown(replace(called, pack=None), failure)
+        shown = _shown(replace(called, pack=None), failure, is_bounded=answer.is_bounded)
         complain(f"{printable(called.tool)} failed: {for_terminal(shown.text, sys.stderr)}")
     else:
-        shown = _shown(called, answer.printed)
+        shown = _shown(called, answer.printed, is_bounded=answer.is_bounded)
         write_text(for_terminal(shown.text, sys.stdout) + "\n")
     _report(called, len(answer.document), shown, started, options, is_error=failure is not None)
     if shown.is_shortened and not options.quiet:
@@ -155,6 +160,24 @@ def present(called: Called, options: argparse.Namespace) -> int:
     if failure is None:
         _tell_metrics(called, answer.document, shown.text, started, options)
     return 0 if failure is None else 1
+
+
+def _in_shell_words(text: str, called: Called) -> str:
+    """Rewrite the notice of another Brimgate. It tells a model which tool to call; here, a command calls it."""
+    from brimgate.engine.replies.reply import MARK  # here, as below: most answers need none of the replies
+
+    notice, line_end, rest = text.partition("\n")
+    if called.read_on is None or not notice.startswith(MARK):
+        return text
+    read_on = called.read_on
+
+    def command(found: "re.Match[str]") -> str:
+        return read_on(f"cursor={found[1]}", *([f"path={found[2]}"] if found[2] else []))
+
+    notice = _READ_CALL.sub(command, notice)
+    notice = re.sub(r'path="([^"]*)"', r"path=\1", notice)
+    notice = re.sub(r"\(or add ([a-z, ]+)\)", lambda one: f"(or add {one[1].replace(',', '=…,')}=…)", notice)
+    return f"{notice}{line_end}{rest}"
 
 
 def _failure(called: Called, answer: ToolAnswer) -> bytes | None:
@@ -224,7 +247,7 @@ def _rewritten(text: str, document: Document, policy: Policy, *, is_view: bool =
     return _Shown(text, "rendered", sizes, is_view)
 
 
-def _shown(called: Called, document: bytes) -> _Shown:
+def _shown(called: Called, document: bytes, *, is_bounded: bool = False) -> _Shown:
     """Show what is decided about the answer. All of it if that fits, in the pack's words or the cheapest form."""
     shell_formatter = None
     if called.pack is not None and called.pack.tool(called.tool).formatter is not None:
@@ -236,6 +259,7 @@ def _shown(called: Called, document: bytes) -> _Shown:
     match plan:
         case Pass():
             text = source.data.decode("utf-8", "surrogateescape").rstrip("\n")
+            text = _in_shell_words(text, called) if is_bounded else text
             shown = _as_it_came(text, source, policy)
         case Rerender(rendered):
             shown = _rewritten(rendered.text, source, policy)
@@ -253,6 +277,7 @@ def _bounded(called: Called, document: bytes, shell_formatter: ShellFormatter | 
     # Half of the engine, and most answers fit without it.
     from brimgate.cli.engine_options import PRINCIPAL, make_protection
     from brimgate.engine.cursor import Binding
+    from brimgate.engine.replies.formatted import VIEW
 
     # With the pack, so that `brimgate read` uses the same formatter.
     binding = Binding(PRINCIPAL, called.upstream, called.tool, called.pack.name if called.pack else "")

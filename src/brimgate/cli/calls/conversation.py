@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from brimgate.back.process import Command, Process, end_group, spawn
 from brimgate.cli.calls.target import Target
-from brimgate.cli.gateway import warn_of_unknown_variables
+from brimgate.cli.gateway import warn_of_unknown
+from brimgate.config.placeholders import filled
 from brimgate.errors import UpstreamTimeout
 from brimgate.platform import STOP_SIGNALS, EarlySignals
 from brimgate.watch.log import LEVELS, Log
@@ -34,9 +35,9 @@ def converse(
 ) -> int:
     """Start or reach the server, `prepare` meanwhile, `talk` to it, and `show` the outcome while the server ends."""
     log = Log(options.log_level or target.config.log_level or "warning", target.config.log_format)
-    warn_of_unknown_variables(log)
+    warn_of_unknown(log, target.config)
     early = EarlySignals()
-    one = target.upstream
+    one = filled(target.upstream)
     # Before our other modules are loaded, so that the server starts meanwhile.
     process = (
         spawn(Command((one.command, *one.args), env=one.env, cwd=one.cwd or None)) if one.command else None

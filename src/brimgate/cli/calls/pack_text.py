@@ -28,7 +28,7 @@ class ShellFormatter:
         self._troubles: set[str] = set()
         self._now = datetime.now(UTC)
 
-    def answer_format(self, document: bytes, first: int, total: int | None) -> str | None:
+    def answer_format(self, document: bytes, first: int, total: int | None, answer_bytes: int) -> str | None:
         shorten = shortener((*ids_in(document), *self._book.ids))
 
         def note_and_shorten(whole: str) -> str:
@@ -38,7 +38,7 @@ class ShellFormatter:
             return short
 
         scene = Scene(self._arguments, self._now, note_and_shorten, first, total)
-        return format_document(self._pack, self._tool, document, scene, self._note)
+        return format_document(self._pack, self._tool, document, scene, self._note, answer_bytes=answer_bytes)
 
     def remember(self, shown: str) -> bool:
         """Remember the ids in the shown text for the next command. Return whether there are any.

@@ -3,10 +3,11 @@
 import argparse
 import json
 import math
-import os
 import re
+import shlex
+import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
 from hashlib import blake2b
@@ -14,9 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
-from brimgate.cli.gateway import config_path
+from brimgate.cli.gateway import config_path, near_option, near_url, refuse_unfilled, started_by
 from brimgate.cli.output import complain, printable
 from brimgate.config.declarations import Config, Upstream
+from brimgate.config.masking import MASK, masked_arguments
+from brimgate.config.placeholders import filled
 from brimgate.config.sources import load, unreachable
 from brimgate.errors import BadRequest, OperatorError
 from brimgate.platform import make_private_dir, state_dir, write_private
@@ -27,9 +30,7 @@ if TYPE_CHECKING:
     from brimgate.packs.pack import Pack
 
 _TIMEOUT_SECONDS: Final = 60.0
-_OPTION: Final = re.compile(r"^ +(--[a-z][a-z-]*)", re.MULTILINE)
 _NEGATIVE: Final = re.compile(r"-[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?")
-_VARIABLE: Final = re.compile(r"\$\{(\w*)\}")
 _WHICH: Final = (
     "which server? Give its URL, its name in --config FILE, or its command behind -- at the end of the line"
 )
@@ -80,14 +81,19 @@ def _checked(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]
     """Check the words that argparse left over: none may be an unknown option."""
     for word in words:
         if word[:1] == "-" and word != "-" and " " not in word and not _NEGATIVE.fullmatch(word):
-            near = get_close_matches(word.partition("=")[0], _OPTION.findall(parser.format_help()), 1, 0.5)
-            hint = f" (did you mean {near[0]}?)" if near else ""
-            name = word.lstrip("-").partition("=")[0] or "NAME"
-            parser.error(
-                f"there is no option {word}{hint}; what a tool takes is written {name}=VALUE, "
-                f"a text that begins with - as NAME={word}"
-            )
+            parser.error(f"there is no option {word}{_meant(parser, word)}")
     return list(words)
+
+
+def _meant(parser: argparse.ArgumentParser, word: str) -> str:
+    """Say what an unknown option may be: a misspelt one, one of a server's command, or an argument of a tool."""
+    if word.startswith("--"):
+        name = word.lstrip("-").partition("=")[0] or "NAME"
+        return f"{near_option(parser, word)}; what a tool takes is written {name}=VALUE, a text that begins with - as NAME={word}"
+    return (
+        "; if it belongs to the command that starts the server, put -- before that command: … -- COMMAND "
+        f"{word}; a text that begins with - is written NAME={word}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +106,34 @@ class Target:
     given: str
     """Its text on the command line; empty for a command."""
     config: Config
+    repeated: tuple[str, ...] = ()
+    """The options that every command about this server needs. Secrets are masked."""
+
+    def command_line(self, tool: str, *words: str) -> str:
+        """Return the command that calls a tool of this server, to be copied."""
+        known = ["brimgate", "call", *self.repeated, *([self.given] if self.given else []), tool]
+        one = self.upstream
+        behind = [] if self.given else ["--", *masked_arguments((one.command, *one.args))]
+        return printable(" ".join(map(_quoted, (*known, *words, *behind))))
+
+
+def _quoted(word: str) -> str:
+    return word if word.endswith("=/…") else shlex.quote(word)
+
+
+def _repeated(options: argparse.Namespace) -> tuple[str, ...]:
+    found = ["--config", str(options.config)] if options.config else []
+    found += ["--transport", options.transport] if options.transport else []
+    for header in options.header:
+        found += ["--header", header if "${" in header else f"{header.partition(':')[0]}: {MASK}"]
+    return tuple(found)
 
 
 def choose(options: argparse.Namespace) -> Target:
+    return replace(_chosen(options), repeated=_repeated(options))
+
+
+def _chosen(options: argparse.Namespace) -> Target:
     config = load(config_path(options))
     if options.command:
         command: list[str] = options.command[1:]
@@ -111,7 +142,7 @@ def choose(options: argparse.Namespace) -> Target:
         if options.words and ("://" in options.words[0] or options.words[0] in config.upstreams):
             raise BadRequest(f"either {printable(options.words[0])[:100]} or a command behind --, not both")
         _refuse_http_options(options)
-        one = Upstream(command=command[0], args=tuple(command[1:]))
+        one = started_by(command)
         return Target(Path(command[0]).stem, one, tuple(options.words), "", config)
     if not options.words:
         raise BadRequest(f"{_WHICH}{_known(config)}")
@@ -119,7 +150,8 @@ def choose(options: argparse.Namespace) -> Target:
     words: tuple[str, ...] = tuple(options.words[1:])
     if "://" in given:
         one = Upstream(url=given, transport=options.transport or "auto", headers=_headers(options.header))
-        for places, what in unreachable(one, ()):
+        refuse_unfilled(one)
+        for places, what in unreachable(filled(one), ()):
             raise OperatorError(
                 f"{' '.join(('--header', *places[0][1:])) if places[0][1:] else 'the URL'} {what}"
             )
@@ -127,10 +159,26 @@ def choose(options: argparse.Namespace) -> Target:
     _refuse_http_options(options)
     if given not in config.upstreams:
         raise OperatorError(
-            f"there is no server {printable(given)[:60]} in the configuration{_known(config)}; a URL would do as well "
-            "(http://… or https://…), or a command behind -- at the end of the line"
+            f"there is no server {printable(given)[:60]} in the configuration{_hint(options, config)}"
         )
     return Target(given, config.upstreams[given], words, given, config)
+
+
+def _hint(options: argparse.Namespace, config: Config) -> str:
+    """Say what may be meant where no server has the given name."""
+    words: list[str] = options.words
+    if url := near_url(words[0]):
+        return f"; did you mean {printable(url)[:200]}?"
+    # A tool stands before its server's command, and may have the name of a program itself.
+    started = next((at for at in (*range(1, len(words)), 0) if shutil.which(words[at])), None)
+    if started is not None:
+        line = " ".join(
+            [*map(shlex.quote, words[:started]), "--", shlex.join(masked_arguments(words[started:]))]
+        )
+        return f"; if {printable(words[started])} starts it, put -- before it: {printable(line)}"
+    if near := get_close_matches(words[0][:60], config.upstreams, 1):
+        return f"; did you mean {near[0]}?{_known(config)}"
+    return f"{_known(config)}; a URL would do as well (http://… or https://…), or a command behind -- at the end of the line"
 
 
 def _known(config: Config) -> str:
@@ -153,15 +201,8 @@ def _headers(given: Sequence[str]) -> dict[str, str]:
         name = name.strip()
         if name.lower() in map(str.lower, found):
             raise OperatorError(f"--header {printable(name)} is given twice")
-        found[name] = _VARIABLE.sub(partial(_value_of, name), value.strip())
+        found[name] = value.strip()
     return found
-
-
-def _value_of(header: str, found: "re.Match[str]") -> str:
-    value = os.environ.get(found[1])
-    if value is None:
-        raise OperatorError(f"--header {printable(header)}: the variable {found[1] or '${}'} is not set")
-    return value
 
 
 def find(tools: "Sequence[ListedTool]", name: str) -> "ListedTool":

@@ -16,6 +16,7 @@ _MAX_DIGITS: Final = 4_000
 """Python reads no number longer than 4,300 digits, because that takes ever more time."""
 _GREED: Final = {"array": 1, "string": 2, "": 2}
 """What accepts almost any text comes last."""
+_WORDS: Final = re.compile(r"[^\s,]+(?:,[^\s,]+)+")
 UNFIT: Final = object()
 
 
@@ -143,11 +144,17 @@ def _fit(text: str, schema: Schema, root: Schema, *, takes_text: bool) -> Any:
 def _list(text: str, schema: Schema, root: Schema, *, takes_text: bool) -> Any:
     if text.lstrip()[:1] == "[":
         return _tried(text)
-    if takes_text:
+    if takes_text and not _is_list_of_words(text, schema, root):
         return UNFIT
     parts = [part.strip() for part in text.split(",")] if text.strip() else []
     items = [convert(part, schema.get("items", {}), root) for part in parts]
     return UNFIT if any(item is UNFIT for item in items) else items
+
+
+def _is_list_of_words(text: str, schema: Schema, root: Schema) -> bool:
+    """Return whether `a,b` is a list where a text would do as well: of several words, for a list of texts."""
+    takes_texts = any(kind_of(one) == "string" for one in alternatives(schema.get("items"), root))
+    return takes_texts and _WORDS.fullmatch(text) is not None
 
 
 def _tried(text: str) -> Any:

@@ -35,6 +35,8 @@ FORMS: Final = {
     "toon": Form(plain.encode_toon, plain.decode_toon),
 }
 AUTO: Final = "auto"
+_CLEAR_BYTES: Final = 0.9
+"""A form with at most this share of the bytes of JSON is taken to have fewer tokens, too."""
 _CLEAR: Final = 0.75
 """A form that costs less than this share of JSON by the table is cheaper, whatever the table's error."""
 
@@ -45,10 +47,10 @@ class Rendered:
     text: str
 
 
-def render(raw: bytes, form: str, estimator: Estimator) -> Rendered:
+def render(raw: bytes, form: str, estimator: Estimator, *, by_bytes: bool = False) -> Rendered:
     """Write the value in the requested form, or in JSON where that form cannot hold it."""
     if form == AUTO:
-        return choose(raw, estimator)
+        return choose_by_bytes(raw, estimator) if by_bytes else choose(raw, estimator)
     text = FORMS[form].encode(raw)
     return Rendered(form, text) if text is not None else Rendered("json", raw.decode())
 
@@ -62,6 +64,12 @@ def choose(raw: bytes, estimator: Estimator) -> Rendered:
         # Too close for the table, which errs differently on each form: count both.
         share = estimator.count(best.text) / max(estimator.count(raw), 1)
     return best if share < MARGIN else as_json
+
+
+def choose_by_bytes(raw: bytes, estimator: Estimator) -> Rendered:
+    """Choose a form without counting tokens: loading a vocabulary takes longer than reading a small answer."""
+    best = _compact(raw, estimator)
+    return best if len(best.text.encode()) <= _CLEAR_BYTES * len(raw) else Rendered("json", raw.decode())
 
 
 def _compact(raw: bytes, estimator: Estimator) -> Rendered:

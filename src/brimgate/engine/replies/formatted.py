@@ -40,7 +40,7 @@ def format_page(
 
     def formatted(count: int) -> Rendered:
         items = data[starts[start] : ends[start + count - 1]]
-        text = answer_format(before + b"[" + items + b"]" + after, start, total)
+        text = answer_format(before + b"[" + items + b"]" + after, start, total, len(data))
         if text is None:
             raise _Unformatted
         return Rendered(VIEW, text)

@@ -95,7 +95,7 @@ class Frame:
         # A caller that asks for one object by its path has already seen it in short.
         is_asked_for = view.scope in ("path", "walk", "chosen")
         of_object = policy.output_token_threshold if is_asked_for else policy.object_budget
-        return {b"[": policy.output_token_threshold, b'"': policy.text_budget}.get(head, of_object)
+        return {b"[": policy.page_budget, b'"': policy.text_budget}.get(head, of_object)
 
     def limit(self, view: View) -> int:
         return view.limit or self.policy.page_size

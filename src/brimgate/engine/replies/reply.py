@@ -85,6 +85,8 @@ class Notice:
     """The cursor for reading a section by its path."""
     example: str = ""
     """A path of this answer, if it is plain enough to stand among words of ours; see `plain_path`."""
+    named: str = ""
+    """The name of a section, which leads there better than a path."""
     tool: str = "brimgate_read"
     ways: tuple[str, ...] = ()
     """The parameters that lead to what is wanted in fewer steps than reading on."""
@@ -104,8 +106,8 @@ class Notice:
         if not self.more:
             return f"one section: {self._call(self.section, path=True)}" if self.section else "end"
         label = "everything" if self.more == self.section else "more"
-        shown = self.example or "/…"
-        path = f"--path {shown}" if self._is_command else f'path="{shown}"'
+        name, shown = ("fields", self.named) if self.named else ("path", self.example or "/…")
+        path = f"--{name} {shown}" if self._is_command else f'{name}="{shown}"'
         section = f", one section: add {path}" if self.section else ""
         ways = f" (or add {', '.join(map(self._parameter, self.ways))})" if self.ways else ""
         return f"{label}: {self._call(self.more)}{section}{ways}"

@@ -5,9 +5,10 @@ from typing import Any, Final
 
 from brimgate.engine import jsontext
 from brimgate.engine.document import Document, Focus, Position, one_line
-from brimgate.engine.fields import ALL, field_tree, occurs, project, strip
+from brimgate.engine.fields import ALL, FieldTree, field_tree, occurs, project, strip
 from brimgate.engine.fit import fit
 from brimgate.engine.forms import Rendered
+from brimgate.engine.lazy import lazy
 from brimgate.engine.preview import preview
 from brimgate.engine.query import View
 from brimgate.engine.replies.rest_frame import (
@@ -71,7 +72,7 @@ def no_such_field(fields: tuple[str, ...], raw: bytes) -> str:
     return one_line(f"no such field: {asked}" + (f"; there are: {there}{more}" if there else ""))
 
 
-@dataclass(slots=True)
+@dataclass
 class Pager:
     frame: RestFrame
     target: RestTarget
@@ -139,26 +140,32 @@ class Pager:
 
     def _raw(self, at: int) -> bytes:
         document = self.target.document
-        return jsontext.canonical(document.raw(document.child(self._children, at)))
+        return document.raw(document.child(self._children, at))
 
     def _unit(self, at: int, room: int) -> bytes:
         if at not in self._units:
             kept = self._kept(at)
-            if self.frame.policy.estimator.table(kept) > room:
+            estimator = self.frame.policy.estimator
+            if estimator.bound(len(kept)) > room and estimator.table(kept) > room:
                 share = max(room // min(_PREVIEWS, self.limit, len(self._children) - self.start), _LEAST_ROOM)
                 kept = self._previewed(at, kept, share)
             self._units[at] = kept
         return self._units[at]
 
     def _kept(self, at: int) -> bytes:
-        raw = self._raw(at)
+        raw, policy = self._raw(at), self.frame.policy
         fields = () if self.view.fields == (ALL,) else self.view.fields
         if not fields:
-            return strip(raw, self.frame.policy) if self.view.condensed else raw
-        chosen = project(raw, field_tree(fields), self._found)
-        if not self.view.condensed:
-            return chosen or b"{}"
-        return strip(chosen or raw, self.frame.policy)  # an item unknown to the field map is shown unchanged
+            return strip(raw, policy) if self.view.condensed else jsontext.canonical(raw)
+        # Only what is shown is written anew: an item can be a hundred times as large.
+        chosen = project(raw, self._tree, self._found)
+        if not self.view.condensed and not (chosen and policy.spell_section(fields)):
+            return jsontext.canonical(chosen) if chosen else b"{}"
+        return strip(chosen or raw, policy)  # an item unknown to the field map is shown unchanged
+
+    @lazy
+    def _tree(self) -> FieldTree:
+        return field_tree(self.view.fields)
 
     def _previewed(self, at: int, kept: bytes, room: int) -> bytes:
         """Return the essentials of an item that does not fit even alone, and how to get it whole."""

@@ -37,6 +37,7 @@ _NO_LIMIT: Final = 1_000_000
 _SUMMARY_TRIES: Final = 8
 _NAMES: Final = 60
 _SECTIONS: Final = 24
+_OTHERS: Final = 3
 _SECTION_CHARS: Final = 80
 _LEAST_SUMMARY_ROOM: Final = 40
 
@@ -175,7 +176,7 @@ def summarise(frame: RestFrame, target: RestTarget, thing: Focus, budget: int) -
             break
         summary, shown, sections = _essentials(frame, target, thing, room)
         names = _NAMES >> number // 2
-        offered = [*dict(frame.policy.sections), *sections][: max(_SECTIONS >> number // 2, 2)]
+        offered = _offered(frame, sections)[: max(_SECTIONS >> number // 2, 2)]
         meta: dict[str, Any] = {
             "kind": "preview",
             "totalFields": total,
@@ -196,6 +197,14 @@ def summarise(frame: RestFrame, target: RestTarget, thing: Focus, budget: int) -
     raise Unfit
 
 
+def _offered(frame: RestFrame, members: list[str]) -> list[str]:
+    """Return the names that lead to the rest: those of sections, and few members that no section has."""
+    named = dict(frame.policy.sections)
+    covered = {name for fields in named.values() for name in fields}
+    others = [name for name in members if name not in covered]
+    return [*named, *(others[:_OTHERS] if named else others)]
+
+
 def _essentials(
     frame: RestFrame, target: RestTarget, thing: Focus, room: int
 ) -> tuple[bytes, list[str], list[str]]:
@@ -208,14 +217,15 @@ def _essentials(
         if made.rendered.form != "json":
             raise Unfit
         return made.rendered.text.encode(), made.shown_fields, _names_below(made.sections, here)
-    kept = mapped.raw
+    kept, shown = mapped.raw, mapped.shown
     if policy.estimator.ceiling(kept) > room:
         inner = Document(kept)
-        made = preview(inner, inner.root, here, policy, room).rendered
-        if made.form != "json":
+        made = preview(inner, inner.root, here, policy, room)
+        if made.rendered.form != "json":
             raise Unfit
-        kept = made.text.encode()
-    return kept, mapped.shown, [name for name in mapped.others if _can_be_asked(name)]
+        kept = made.rendered.text.encode()
+        shown = mapped.among(made.shown_fields)
+    return kept, shown, [name for name in mapped.others if _can_be_asked(name)]
 
 
 def _names_below(pointers: list[str], base: str) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Final, assert_never
 from brimgate.engine import decision, jsontext
 from brimgate.engine.decision import Chunk, Format, Page, Pass, Plan, Preview, Rerender, Walk
 from brimgate.engine.document import Document, Focus, Position
-from brimgate.engine.fields import ALL, are_around
+from brimgate.engine.fields import ALL, are_around, strip
 from brimgate.engine.pointer import pointer_steps
 from brimgate.engine.policy import USUAL_PAGE, Policy
 from brimgate.engine.query import Query, View, ViewScope
@@ -128,6 +128,7 @@ def _at_path(frame: RestFrame, view: View, query: Query) -> Shaped:
         raise RefusedQuery("invalid_path", str(error)) from None
     if query.lines:
         raise RefusedQuery("invalid_lines", "lines cannot be combined with a path")
+    frame = replace(frame, policy=decision.policy_at(frame.document, target.path, frame.policy))
     limit = query.limit or view.limit
     found = _begin(frame, target, replace(query, limit=limit, path=None))
     return found or _whole(frame, target, frame.policy.hard_output_token_cap)
@@ -144,9 +145,8 @@ def _begin(frame: RestFrame, target: RestTarget, query: Query) -> Shaped | None:
     is_list = document.head(thing.node) == b"["
     count = decision.item_count(document, policy)
     if ALL in query.fields:
-        if query.limit and count > query.limit and policy.enable_pagination:
-            return _page(frame, target, thing, _page_view(target, query.limit, (ALL,)), 0)
-        return _all(frame, target)
+        is_asked = bool(query.limit) and count > query.limit and policy.enable_pagination
+        return _all(frame, target, thing, query.limit, is_paged=is_asked)
     if query.fields and not (is_list and not count):
         fields = policy.spelled_out(query.fields)
         if are_around(document, fields):
@@ -168,9 +168,7 @@ def _decided(frame: RestFrame, target: RestTarget, plan: Plan, policy: Policy) -
         case Rerender(rendered, _, budget):
             shaped = _complete(rendered.text.encode(), budget, policy)
         case Page(focus, _, condensed):
-            limit = policy.default_page_size if policy.enable_pagination else _NO_LIMIT
-            view = replace(_page_view(target, limit, policy.fields), condensed=condensed)
-            shaped = _page(frame, target, focus, view, 0)
+            shaped = _first_page(frame, target, focus, policy, is_condensed=condensed)
         case Preview(focus, budget):
             shaped = _preview(frame, target, focus, budget, policy)
         case Walk() | Chunk() | Format():  # of these REST's own policy has only the first
@@ -187,13 +185,20 @@ def _complete(body: bytes, budget: int, policy: Policy) -> Shaped:
 def _preview(frame: RestFrame, target: RestTarget, focus: Focus, budget: int, policy: Policy) -> Shaped:
     """Write the essentials of an object; of a list the essentials of its first items, as a page."""
     if target.document.head(focus.node) == b"[" and target.document.open(focus.node):
-        view = _page_view(target, policy.default_page_size, policy.fields)
         condensed = decision.is_condensed(target.document, focus, policy)
-        return _page(frame, target, focus, replace(view, condensed=condensed), 0)
+        return _first_page(frame, target, focus, policy, is_condensed=condensed)
     try:
         return summarise(frame, target, focus, budget)
     except Unfit:  # a walk needs less around it
         return _walk(frame, View("walk", target.path, form="json"), START)
+
+
+def _first_page(
+    frame: RestFrame, target: RestTarget, focus: Focus, policy: Policy, *, is_condensed: bool
+) -> Shaped:
+    limit = policy.default_page_size if policy.enable_pagination else _NO_LIMIT
+    view = _page_view(target, limit, policy.fields if is_condensed else ())
+    return _page(frame, target, focus, replace(view, condensed=is_condensed), 0)
 
 
 def _page_view(target: RestTarget, limit: int, fields: tuple[str, ...]) -> View:
@@ -204,7 +209,7 @@ def _page_view(target: RestTarget, limit: int, fields: tuple[str, ...]) -> View:
 def _page(frame: RestFrame, target: RestTarget, thing: Focus, view: View, start: int) -> Shaped:
     policy = frame.policy
     capped = view.fields == (ALL,) or not policy.enable_pagination
-    budget = policy.hard_output_token_cap if capped else policy.output_token_threshold
+    budget = policy.hard_output_token_cap if capped else policy.page_budget
     if thing.pointer and pointer_steps(thing.pointer)[0] in OWN_MEMBERS:
         # A page has a `meta` of its own, in the place of the one that holds the list.
         return _walk(frame, View("walk", target.path + thing.pointer, form="json"), START)
@@ -217,11 +222,19 @@ def _page(frame: RestFrame, target: RestTarget, thing: Focus, view: View, start:
         return _walk(frame, View("walk", target.path, form="json"), START)
 
 
-def _all(frame: RestFrame, target: RestTarget) -> Shaped | None:
-    if _fits(target, frame.policy.hard_output_token_cap, frame.policy) and not target.document.is_beginning:
-        return None
-    small = _minified(frame, target, frame.policy.hard_output_token_cap)
-    return small or _walk(frame, View("walk", target.path, form="json"), START)
+def _all(frame: RestFrame, target: RestTarget, thing: Focus, limit: int, *, is_paged: bool) -> Shaped | None:
+    """Return all there is: at once if that fits, of a list page by page, of an object part by part."""
+    policy, document = frame.policy, target.document
+    cap = policy.hard_output_token_cap
+    if not is_paged:
+        if _fits(target, cap, policy) and not document.is_beginning:
+            return None
+        if (small := _minified(frame, target, cap)) is not None:
+            return small
+    is_list = document.head(thing.node) == b"[" and bool(document.open(thing.node))
+    if is_list and policy.enable_pagination and decision.is_light_around(document, thing, cap, policy):
+        return _page(frame, target, thing, _page_view(target, limit or policy.default_page_size, (ALL,)), 0)
+    return _walk(frame, View("walk", target.path, form="json"), START)
 
 
 def _minified(frame: RestFrame, target: RestTarget, budget: int) -> Shaped | None:
@@ -237,9 +250,10 @@ def _minified(frame: RestFrame, target: RestTarget, budget: int) -> Shaped | Non
 def _chosen(frame: RestFrame, target: RestTarget, thing: Focus, fields: tuple[str, ...]) -> Shaped:
     policy = frame.policy
     chosen = choose(target.document, thing, fields)
-    tokens = policy.estimator.ceiling(chosen.raw)
+    raw = strip(chosen.raw, policy) if policy.spell_section(fields) else chosen.raw
+    tokens = policy.estimator.ceiling(raw)
     if tokens <= policy.hard_output_token_cap:
-        return Shaped(chosen.raw, "fields", tokens, policy.hard_output_token_cap, missing=chosen.missing)
+        return Shaped(raw, "fields", tokens, policy.hard_output_token_cap, missing=chosen.missing)
     view = View("walk", target.path + chosen.pointer, fields, form="json")
     return replace(_walk(frame, view, START), missing=chosen.missing)
 

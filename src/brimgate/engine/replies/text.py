@@ -144,6 +144,7 @@ def _preview(frame: Frame, focus: Focus, budget: int, highlights: str) -> Reply:
     }
     notice = frame.notice(f"summary of {count:,} {what}{of}", made.tokens, cursor, cursor)
     notice.example = plain_path(made.sections)
+    notice.named = next(iter(dict(frame.policy.sections)), "")
     return frame.finish(notice, made.rendered.text, record, budget, highlights, remark=named)
 
 
@@ -247,8 +248,9 @@ def _first_of_path(frame: Frame, view: View) -> Reply:
     def issue(sub: View, at: Position) -> str:
         return frame.issue(replace(_inside(base, sub, inner), form=view.form), at)
 
-    below = Frame(inner, frame.policy, issue, base)
-    return _whole(below, frame.budget(view)) or begin(below, decision.decide_oversized(inner, frame.policy))
+    policy = decision.policy_at(frame.document, base, frame.policy)
+    below = Frame(inner, policy, issue, base)
+    return _whole(below, frame.budget(view)) or begin(below, decision.decide_oversized(inner, policy))
 
 
 def _whole(frame: Frame, budget: int) -> Reply | None:

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Final, Literal, get_args
 
 from brimgate.engine.tokens.pairs import estimate_tokens
@@ -46,8 +47,32 @@ _PATTERNS: Final = (
 )
 
 
+_WELL_KNOWN: Final = (
+    "claude-sonnet-5", "claude-opus-4-7", "claude-haiku-4-5", "claude-3-5-sonnet", "gpt-5", "gpt-5-mini", "gpt-4o",
+    "gpt-4.1", "gpt-4", "gpt-3.5-turbo", "o3", "o4-mini", "codex", "gpt-oss-120b", "llama-3.3-70b",
+)  # fmt: skip
+"""Names to suggest. What is known is decided by the patterns."""
+
+
 def family_of(model: str) -> str:
-    """Return the token family of a model name as providers write it, with prefixes, dates and versions."""
+    """Return the token family of a model name; the safe choice if it is unknown."""
+    return _known_family(model) or DEFAULT_FAMILY
+
+
+def unknown_model(model: str) -> str:
+    """Say that a name is unknown, how it is counted, and which names are near. Empty if it is known."""
+    if not model.strip() or _known_family(model):
+        return ""
+    near = get_close_matches(model.strip().lower()[:60], (*_WELL_KNOWN, *FAMILIES), 2, 0.6)
+    hint = f"did you mean {' or '.join(near)}? If not, set" if near else "set"
+    return (
+        f"unknown model {model[:60]!r}: its tokens are counted as for {DEFAULT_FAMILY}, which is on the safe side; {hint} "
+        f"the family (--family, token_family): {', '.join(FAMILIES)}"
+    )
+
+
+def _known_family(model: str) -> str:
+    """Return the family of a name as providers write it, with prefixes, dates and versions; empty if unknown."""
     name = model.strip().lower().replace("_", "-")
     if name in FAMILIES:
         return name
@@ -58,7 +83,7 @@ def family_of(model: str) -> str:
     for family, pattern in _PATTERNS:
         if pattern.search(name):
             return family
-    return DEFAULT_FAMILY
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,8 @@ class Described(Protocol):
 
 class Answered(Protocol):
     @property
+    def status(self) -> int: ...
+    @property
     def body(self) -> bytes: ...
     @property
     def content_type(self) -> str: ...
@@ -98,8 +100,11 @@ class Operations(Protocol):
     @property
     def api(self) -> Described: ...
 
-    def run(self, tool: str, arguments: Mapping[str, Any]) -> Coroutine[Any, Any, Answered]:
-        """Run an operation. Raise BadRequest for a caller's mistake, UpstreamError for anything else."""
+    def run(self, tool: str, arguments: Mapping[str, Any], page: int = 0) -> Coroutine[Any, Any, Answered]:
+        """Run an operation. Raise BadRequest for a caller's mistake, UpstreamError for anything else.
+
+        `page` is how many items of a list are wanted first; 0 if nobody says.
+        """
         ...
 
     def read_texts(self, tool: str, texts: Mapping[str, str]) -> dict[str, Any]:

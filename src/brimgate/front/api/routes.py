@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from functools import cached_property
 from typing import Any, Final, cast
 from urllib.parse import parse_qsl, quote
@@ -18,6 +18,8 @@ from brimgate.http.asgi import Receive, Scope, Send, send_response
 
 _NOT_OURS: Final = ("limit", "cursor", "fields", "path", "startLine", "endLine")
 """Parameters of the protection in front of us."""
+_NEEDS_CURSOR: Final = "path"
+"""It gets as far as here only without a cursor."""
 _MAX_BODY_BYTES: Final = 1 << 20
 _MAX_QUERY_FIELDS: Final = 100
 _JSON: Final = "application/json"
@@ -31,8 +33,11 @@ class RouteRefusal(Exception):
 
 
 class Routes:
-    def __init__(self, operations: Operations, prefix: str) -> None:
-        self._operations, self._prefix = operations, prefix
+    def __init__(
+        self, operations: Operations, prefix: str, is_hidden: Callable[[str], bool] = lambda _: False
+    ) -> None:
+        """Create the routes under a prefix. `is_hidden` says of a path whether its description is left out."""
+        self._operations, self._prefix, self._is_hidden = operations, prefix, is_hidden
         routes = [(route, one) for one in operations.api.tools.values() for route in one.routes]
         # /bookings/export is not the booking named export, whichever was declared first.
         routes.sort(key=lambda pair: [step.startswith("{") for step in pair[0].split("/")])
@@ -58,21 +63,27 @@ class Routes:
         if rest_method(operation) != "GET":
             more = await _body_of(receive)
         arguments = {**more, **self._operations.read_texts(operation.name, texts | found)}
-        running = self._operations.run(operation.name, arguments)
+        running = self._operations.run(operation.name, arguments, _page_of(scope["query_string"]))
         # A call that changes something is not cancelled: nobody could tell whether it was done.
         answer = await (_while_wanted(running, receive) if rest_method(operation) == "GET" else running)
         scope[LIVE_LIST] = answer.live_list
-        await _answer(send, 200, answer.body, answer.content_type)
+        await _answer(send, answer.status, answer.body, answer.content_type)
 
     async def _describe(self, scope: Scope, send: Send, path: str) -> None:
         if scope["method"] not in ("GET", "HEAD"):
             raise RouteRefusal(405, "method_not_allowed", "use GET", allow="GET")
         if path == "/openapi.json":
-            await _answer(send, 200, msgspec.json.encode(self._document), _JSON)
+            await _answer(send, 200, msgspec.json.encode(self._shown), _JSON)
             return
         policy = {"content-security-policy": _PAGE_POLICY}
-        shown = page(self._document, f"{quote(self._prefix)}/openapi.json")
+        shown = page(self._shown, f"{quote(self._prefix)}/openapi.json")
         await _answer(send, 200, shown.encode(), "text/html; charset=utf-8", policy)
+
+    @property
+    def _shown(self) -> dict[str, Any]:
+        """The document without hidden paths, which a reload of the configuration may change."""
+        paths = {path: item for path, item in self._document["paths"].items() if not self._is_hidden(path)}
+        return self._document | {"paths": paths}
 
     @cached_property
     def _document(self) -> dict[str, Any]:
@@ -102,6 +113,8 @@ class Routes:
         for name, value in _pairs(query):
             key = name if name in operation.parameters else ours.get(name.removesuffix("[]"), "")
             if name in _NOT_OURS and name not in operation.parameters:
+                if name == _NEEDS_CURSOR:
+                    raise BadRequest(f"{name} needs a cursor: it leads into an answer that is held")
                 continue
             if not key:
                 there = ", ".join((*operation.parameters, *_NOT_OURS[:3]))
@@ -133,6 +146,12 @@ def _pairs(query: bytes) -> list[tuple[str, str]]:
         raise BadRequest(
             f"the query must be UTF-8, written as %XX, and have {_MAX_QUERY_FIELDS} fields at most"
         ) from None
+
+
+def _page_of(query: bytes) -> int:
+    """Return the items of a page; the protection in front of us has checked the number."""
+    limits = [value for name, value in _pairs(query) if name == "limit"]
+    return int(limits[0]) if limits and limits[0].isdecimal() and len(limits[0]) < 10 else 0
 
 
 async def _while_wanted(running: Coroutine[Any, Any, Answered], receive: Receive) -> Answered:

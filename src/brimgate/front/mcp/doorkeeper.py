@@ -25,6 +25,8 @@ BODY_SECONDS: Final = 60.0
 _SWEEP_SECONDS: Final = 1.0
 _MAX_HEAD_BYTES: Final = 64 << 10
 _MAX_HEADERS: Final = 100
+_MAX_PIPELINED: Final = 16
+"""Requests of one connection that wait for their turn: all that came at once would hold up everyone."""
 
 
 class Doorkeeper:
@@ -142,6 +144,8 @@ class ClientConnection(HttpToolsProtocol):
         self._hangups: list[Hangup] = []
         self._unsent_bytes = 0
         """The unsent bytes at the last check."""
+        self._is_overrun = False
+        """Whether more requests came than may wait for their turn; those are not read."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(_Corked(transport, self.loop))  # type: ignore[arg-type]
@@ -180,7 +184,7 @@ class ClientConnection(HttpToolsProtocol):
         self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        if self.transport.is_closing():
+        if self.transport.is_closing() or self._is_overrun:
             return
         self._unset_keepalive_if_required()
         if not self._is_in_head:
@@ -191,7 +195,8 @@ class ClientConnection(HttpToolsProtocol):
         except HttpParserUpgrade as offer:
             self._decline(data[offer.args[0] :])
         except Exception:  # noqa: BLE001  # whatever a parser makes of hostile bytes, only this client may notice
-            self._refuse(400, b"this is not a request we understand")
+            if not self._is_overrun:
+                self._refuse(400, b"this is not a request we understand")
         if self._silent_bytes > _MAX_HEAD_BYTES:
             self._refuse(431, b"the headers are too large")
 
@@ -230,6 +235,9 @@ class ClientConnection(HttpToolsProtocol):
         names = [name for name, _ in self.headers]
         if len(names) > _MAX_HEADERS:
             raise ValueError("too many headers")
+        if len(self.pipeline) >= _MAX_PIPELINED:
+            self._is_overrun = True
+            raise ValueError("too many requests at a time")
         hosts = names.count(b"host")
         if hosts > 1 or (not hosts and self._version() != "1.0"):
             raise ValueError("a request has one Host")
@@ -270,6 +278,9 @@ class ClientConnection(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         del self._hangups[:1]  # responses come in the order of their requests
         super().on_response_complete()
+        if self._is_overrun and not self.pipeline and self.cycle.response_complete:
+            self.transport.close()  # what came beyond the bound was not read: its client asks again
+            return
         self._wait_if_idle()
 
     def _wait_if_idle(self) -> None:

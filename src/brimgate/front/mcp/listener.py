@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from errno import EADDRINUSE
 from typing import TYPE_CHECKING, Any
 
 from uvicorn.config import Config
@@ -62,12 +63,9 @@ class Listening:
         try:
             self._server = await loop.create_server(connection, host or None, port, backlog=_BACKLOG)
         except (OSError, OverflowError) as error:
-            what = (
-                "it is in use by another program"
-                if isinstance(error, OSError) and error.errno == 98
-                else error
-            )
-            raise OperatorError(f"cannot listen on {host}:{port}: {what}") from None
+            is_taken = isinstance(error, OSError) and error.errno == EADDRINUSE
+            what = "it is in use by another program; --port N chooses another, --port 0 any free one"
+            raise OperatorError(f"cannot listen on {host}:{port}: {what if is_taken else error}") from None
         self.port = _port_of(self._server.sockets)
         self._doorkeeper.start()
 

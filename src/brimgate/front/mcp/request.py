@@ -78,6 +78,8 @@ class HttpExchange:
         self.path: str = scope["path"]
         self.query: bytes = scope["query_string"]
         self.headers: list[Header] = scope["headers"]
+        self.client: str = (scope.get("client") or ("",))[0]
+        """The address that the request came from."""
         self._first = dict(reversed(self.headers))
         self.hangup: Hangup = scope.get(HANGUP) or Hangup()
         self.principal: Principal = NOBODY

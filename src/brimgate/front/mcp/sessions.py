@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -27,14 +27,20 @@ _HOLD_SECONDS: Final = 0.02
 class HandshakeSessions:
     """The endpoint for POST, GET and DELETE of clients that do the handshake."""
 
-    def __init__(self, converse: Converse, timing: Callable[[], Timing]) -> None:
-        self._converse, self._timing = converse, timing
+    def __init__(
+        self,
+        converse: Converse,
+        timing: Callable[[], Timing],
+        on_handshake: "Callable[[UpstreamError | None], None]",
+    ) -> None:
+        """Create it. `on_handshake` gets why the server failed a handshake, or None if it answered."""
+        self._converse, self._timing, self._on_handshake = converse, timing, on_handshake
         self._sessions: dict[bytes, HttpSession] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self.created = 0
-        self.trouble = ""
-        """Why the last handshake failed, if it did."""
         self.is_draining = False
+        self.make_room: Callable[[], Awaitable[bool]] = _no_room
+        """Ends a session that nobody uses, of any upstream. Returns whether there was one."""
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -113,11 +119,7 @@ class HandshakeSessions:
         streams = self._streams(exchange)
         if self.is_draining:
             raise too_many("no more sessions can be opened: Brimgate is about to end", message.key)
-        try:
-            session = HttpSession(exchange.principal.id, self._converse)
-        except HttpError as full:
-            full.key = message.key
-            raise
+        session = await self._opened(exchange.principal.id, message.key)
         session.begin_response()
         self._sessions[session.id] = session
         self.created += 1
@@ -132,7 +134,7 @@ class HandshakeSessions:
                 return
             if stream.failure is not None:
                 raise self._down(stream.failure, message.key)
-            self.trouble = ""
+            self._on_handshake(None)
             document = stream.document(is_batch=False)
             answer = rpc.read(document)
             is_established = isinstance(answer, Message) and not answer.has_error
@@ -146,8 +148,24 @@ class HandshakeSessions:
             if not is_established:
                 self.close(session)
 
+    async def _opened(self, principal: str, key: bytes) -> HttpSession:
+        """Open a session. Where there is no room, the one that nobody has used for longest ends."""
+        try:
+            return HttpSession(principal, self._converse)
+        except HttpError as full:
+            full.key = key
+            if not await self.make_room():
+                raise
+        return HttpSession(principal, self._converse)
+
+    def idlest(self, before: float) -> HttpSession | None:
+        """Return the session that was not used for longest, and not since `before`. It has no open response."""
+        idle = [one for one in self._sessions.values() if not one.responses and not one.pending]
+        found = min(idle, key=lambda one: one.used_at, default=None)
+        return found if found is not None and found.used_at < before else None
+
     def _down(self, failure: "UpstreamError", key: bytes) -> HttpError:
-        self.trouble = str(failure)
+        self._on_handshake(failure)
         return upstream_down(failure, key, is_greeting=True)
 
     async def get(self, exchange: HttpExchange) -> None:
@@ -183,9 +201,12 @@ class HandshakeSessions:
             raise no_session(key)
         return session
 
-    def close(self, session: HttpSession, grace_seconds: float = GRACE_SECONDS) -> None:
-        if self._sessions.pop(session.id, None) is not None:
-            self.end_later(session.end(grace_seconds))
+    def close(
+        self, session: HttpSession, grace_seconds: float = GRACE_SECONDS
+    ) -> "asyncio.Task[None] | None":
+        if self._sessions.pop(session.id, None) is None:
+            return None
+        return self.end_later(session.end(grace_seconds))
 
     def end_later(self, ending: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         """End a session in the background. Our own shutdown waits for it, whoever else does."""
@@ -213,6 +234,10 @@ class HandshakeSessions:
             self.close(session, 0.0)
         if self._ending:
             await asyncio.wait(set(self._ending))
+
+
+async def _no_room() -> bool:
+    return False
 
 
 def _greets(message: Message) -> bool:

@@ -150,17 +150,14 @@ class ProtectedApp:
             self._clock(),
             asked.query,
             asked.cursor,
+            asked.others,
             _endpoint(scope),
             self._names,
             template_for(path, self.details),
             is_safe,
             is_repeatable=is_safe and not asked.others,
-            describe=partial(with_parameters, path=path, names=self._names, max_limit=self._max_limit),
+            describe=partial(with_parameters, path=path, names=self._names, rule_of=self.rules),
         )
-
-    def _max_limit(self, path: str) -> int | None:
-        rule = self.rules(path)
-        return rule.policy.max_page_size if rule.enabled else None
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
         inner: Scope = {**scope, _DECIDED: True}

@@ -9,10 +9,13 @@ from urllib.parse import parse_qsl
 
 from brimgate.engine.document import Document
 from brimgate.engine.pointer import referred
+from brimgate.engine.policy import ToolRule
 from brimgate.engine.query import Query, parse_query
 from brimgate.engine.replies.rest_frame import ParameterNames, RefusedQuery, encoded, invalid_cursor
 from brimgate.errors import BadRequest
 
+SHAPES: Final = ("Page", "Preview", "Chunk")
+"""The envelopes of our answers, by their names in an OpenAPI document of ours."""
 _LINE: Final = re.compile(r"[0-9]{1,9}\Z")
 _OPENAPI_NAMES: Final = ("openapi.json", "swagger.json", "openapi")
 _VERSION: Final = re.compile(rb'"3\.\d{1,3}(?:\.\d{1,3})?"\Z')
@@ -109,24 +112,26 @@ def _line(name: str, value: str) -> int:
 
 
 def with_parameters(
-    document: Document, path: str, names: ParameterNames, max_limit: Callable[[str], int | None]
+    document: Document, path: str, names: ParameterNames, rule_of: Callable[[str], ToolRule]
 ) -> bytes | None:
     """Add our parameters to an OpenAPI document, only at its usual paths: any answer could claim to be one.
 
-    Return its own bytes if there is nothing to add, and None for any other answer. `max_limit` is None for a path
-    without one.
+    Leave out hidden paths. Return its own bytes if there is nothing to change, and None for any other answer.
     """
     if path.rpartition("/")[2] not in _OPENAPI_NAMES or not _is_openapi(document):
         return None
     described = _mapping(json.loads(document.data))
-    changed = False
-    for route, item in _mapping(described["paths"]).items():
-        most = max_limit(route)
+    routes = _mapping(described["paths"])
+    rules = {route: rule_of(route) for route in routes}
+    shown = {route: item for route, item in routes.items() if not rules[route].hidden}
+    changed, described["paths"] = len(shown) < len(routes), shown
+    for route, item in shown.items():
         operation = _mapping(_mapping(item).get("get"))
-        if most is None or not operation:
+        if not rules[route].enabled or not operation:
             continue
         known = _known(described, _mapping(item)) | _known(described, operation)
-        added = [entry for entry in _parameters(names, most) if entry["name"] not in known]
+        applicable = _parameters(names, rules[route].policy.max_page_size, _shapes(operation))
+        added = [entry for entry in applicable if entry["name"] not in known]
         if added:
             operation["parameters"] = [*_listed(operation), *added]
             changed = True
@@ -165,18 +170,32 @@ def _resolved(document: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]
     return _mapping(referred(document, reference))
 
 
-def _parameters(names: ParameterNames, max_limit: int) -> list[dict[str, Any]]:
+def _shapes(operation: dict[str, Any]) -> set[str]:
+    """Return which of our envelopes an operation answers with, by their names; all of them if it does not say."""
+    answer = _mapping(_mapping(operation.get("responses")).get("200"))
+    said = json.dumps(answer.get("content"))
+    return {name for name in SHAPES if f'"#/components/schemas/{name}"' in said} or set(SHAPES)
+
+
+def _parameters(names: ParameterNames, max_limit: int, shapes: set[str]) -> list[dict[str, Any]]:
+    """Return our parameters that apply to answers of these shapes."""
     line = {"type": "integer", "minimum": 1}
-    return [
-        _parameter(names.limit, "Items on a page.", {"type": "integer", "minimum": 1, "maximum": max_limit}),
-        _parameter(names.cursor, "Reads on from `nextCursor` of an earlier answer.", {"type": "string"}),
-        _parameter(
-            names.fields,
-            "Fields to return, such as `id,guest.name`; `all` for everything.",
-            {"type": "string"},
-        ),
+    cursor = _parameter(names.cursor, "Reads on from `nextCursor` of an earlier answer.", {"type": "string"})
+    limit = _parameter(
+        names.limit, "Items on a page.", {"type": "integer", "minimum": 1, "maximum": max_limit}
+    )
+    fields = _parameter(
+        names.fields, "Fields to return, such as `id,guest.name`; `all` for everything.", {"type": "string"}
+    )
+    lines = [
         _parameter(names.start_line, "First line of a text to return.", line),
         _parameter(names.end_line, "Last line of a text to return.", line),
+    ]
+    return [
+        *([limit] if "Page" in shapes else []),
+        cursor,
+        *([fields] if shapes - {"Chunk"} else []),
+        *(lines if "Chunk" in shapes else []),
     ]
 
 

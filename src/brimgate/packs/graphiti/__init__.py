@@ -5,36 +5,55 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from brimgate.packs.graphiti import episodes, facts, nodes
-from brimgate.packs.graphiti.members import extras, id_note, joined, lines, plain, text, unwrapped
+from brimgate.packs.members import extras, id_note, joined, lines, plain, text, unwrapped
 from brimgate.packs.pack import Formatter, Pack, Scene, Tool
 
 _REFERENCE: Final = ("uuid",)
 _CENTRE: Final = ("center_node_uuid",)
+_LIMITS: Final = ("max_episodes", "last_n", "limit")
+"""How many episodes: of the newer servers, of those before 1.0, and of forks."""
 _EPISODE: Final = "Episode '"
-_QUEUED: Final = "' queued for processing in group '"
+_QUEUED: Final = "' queued for processing "
+_ADDED: Final = "' added successfully"
+_IN_GROUP: Final = "in group '"
 _CLEARED: Final = re.compile(r"Graph data cleared successfully for group IDs: (.*)", re.DOTALL)
-_CONNECTED: Final = re.compile(r"Graphiti MCP server is running and connected to (\S+) database")
+_CLEARED_ALL: Final = "Graph cleared successfully and indices rebuilt"
+_CONNECTED: Final = re.compile(r"Graphiti MCP server is running and connected to (\S+)(?: database)?")
+_COUNTED: Final = {"Entities": ("entity", "entities", "node", "nodes"),
+    "Facts": ("fact", "facts", "edge", "edges", "relationships"), "Episodes": ("episode", "episodes")}  # fmt: skip
 _COUNTS: Final = {
-    "entities": "Entities",
-    "nodes": "Entities",
-    "facts": "Facts",
-    "edges": "Facts",
-    "episodes": "Episodes",
+    name: word
+    for word, names in _COUNTED.items()
+    for one in names
+    for name in (one, f"{one}_count", f"total_{one}", f"num_{one}")
 }
-_UPDATES: Final = ("last_update", "last_updated")
+"""What servers call their counts, and the word for each."""
+_COUNT_HOLDERS: Final = ("counts", "stats", "statistics", "graph_stats")
+_UPDATES: Final = ("last_update", "last_updated", "last_updated_at")
 
 
 def addition(answer: Any, scene: Scene) -> str:
     members = unwrapped(answer)
-    message = text(members["message"])
-    # No regular expression: on repetitive input one would take seconds, and nobody can stop it.
-    name, queued, group = message.removeprefix(_EPISODE).removesuffix("'").rpartition(_QUEUED)
-    is_usual = queued and message.startswith(_EPISODE) and message.endswith("'")
-    said = f'✓ Episode queued: "{name}" ({group})' if is_usual else message
+    said = _addition(text(members["message"]))
     known = next((key for key in ("uuid", "episode_uuid") if members.get(key)), "message")
     if known != "message":
         said += f" {id_note(members[known], scene)}"
     return joined(said, extras(members, "message", known))
+
+
+def _addition(message: str) -> str:
+    """Return `✓ Episode queued: "Notes" (main)`, whichever generation of the server says so."""
+    if not message.startswith(_EPISODE):
+        return message
+    # No regular expression: on repetitive input one would take seconds, and nobody can stop it.
+    name, queued, where = message.removeprefix(_EPISODE).rpartition(_QUEUED)
+    if queued and where.startswith(_IN_GROUP) and where.endswith("'"):
+        return f'✓ Episode queued: "{name}" ({where[len(_IN_GROUP) : -1]})'
+    if queued and where.startswith("(position: ") and where.endswith(")"):
+        return f'✓ Episode queued: "{name}" {where}'
+    if message.endswith(_ADDED):
+        return f'✓ Episode added: "{message[len(_EPISODE) : -len(_ADDED)]}"'
+    return message
 
 
 def deletion(what: str) -> Formatter:
@@ -54,11 +73,13 @@ def clearing(answer: Any, _: Scene) -> str:
     members = unwrapped(answer)
     message = text(members["message"])
     found = _CLEARED.fullmatch(message)
-    return joined(f"✓ Graph cleared: {found[1]}" if found else message, extras(members, "message"))
+    said = f"✓ Graph cleared: {found[1]}" if found else message
+    said = "✓ Graph cleared, indices rebuilt" if message == _CLEARED_ALL else said
+    return joined(said, extras(members, "message"))
 
 
 def status(answer: Any, scene: Scene) -> str:
-    members = unwrapped(answer)
+    members = _with_counts_at_top(unwrapped(answer))
     state, message = text(members["status"]), text(members.get("message") or "")
     healthy = state.lower() in ("ok", "healthy")
     found = _CONNECTED.fullmatch(message)
@@ -71,12 +92,21 @@ def status(answer: Any, scene: Scene) -> str:
     told = {key: f"{_COUNTS[key]}: {members[key]}" for key in _COUNTS if isinstance(members.get(key), int)}
     for key in _UPDATES:
         if isinstance(members.get(key), str):
-            told[key] = f"Last update: {scene.time(members[key])}"
+            told[key] = f"Last update: {scene.time(text(members[key]))}"
     return lines(said, " | ".join(told.values()), extras(members, "status", "message", *told))
 
 
+def _with_counts_at_top(members: dict[str, Any]) -> dict[str, Any]:
+    """Move counts that stand in an object of their own beside the status, unless that would hide a member."""
+    for holder in _COUNT_HOLDERS:
+        inner: Any = members.get(holder)
+        if isinstance(inner, dict) and not members.keys() & cast("dict[str, Any]", inner).keys():
+            members = {name: one for name, one in members.items() if name != holder} | inner
+    return members
+
+
 def _search(formatter: Formatter, limit: str) -> Tool:
-    order = ("query", limit)  # as in the brief: search_nodes "Graphiti" 10
+    order = ("query", limit, "limit")  # as in the brief: search_nodes "Graphiti" 10
     return Tool(formatter, is_search=True, reads_only=True, references=_CENTRE, order=order)
 
 
@@ -96,8 +126,12 @@ def failure(answer: Any) -> str:
         return ""
     members = unwrapped(cast("object", answer), "items")
     if "error" in members and len(members) == 1:
-        return plain(members["error"] or "error")
-    return plain(members.get("message") or "error") if members.get("status") == "error" else ""
+        return _said(members["error"])
+    return _said(members.get("message")) if members.get("status") == "error" else ""
+
+
+def _said(value: Any) -> str:
+    return value if isinstance(value, str) and value else plain(value or "error")
 
 
 PACK: Final = Pack(
@@ -109,7 +143,7 @@ PACK: Final = Pack(
         "search_memory_facts": _search(facts.search, "max_facts"),
         "search_facts": _search(facts.search, "max_facts"),
         "get_entity_edge": Tool(facts.single, reads_only=True, references=_REFERENCE),
-        "get_episodes": Tool(episodes.recent, reads_only=True, order=("max_episodes",)),
+        "get_episodes": Tool(episodes.recent, reads_only=True, order=_LIMITS),
         "get_episode_entities": Tool(facts.provenance, reads_only=True, references=("episode_uuids",)),
         "add_triplet": Tool(facts.triplet, references=("source_node_uuid", "target_node_uuid")),
         "summarize_saga": Tool(nodes.saga),

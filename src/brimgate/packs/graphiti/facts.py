@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from brimgate.packs.graphiti import nodes as entities
-from brimgate.packs.graphiti.members import (
+from brimgate.packs.members import (
     are_of_several_groups,
     attributes,
     found,
@@ -20,7 +20,7 @@ from brimgate.packs.graphiti.members import (
     text,
     unwrapped,
 )
-from brimgate.packs.pack import Scene, short_moment
+from brimgate.packs.pack import Scene, fold, short_moment
 
 _USUAL: Final = ("Facts retrieved successfully", "No relevant facts found")
 _PROVENANCE: Final = re.compile(r"Retrieved provenance for \d+ episode(?:s|\(s\))?")
@@ -62,7 +62,9 @@ def _line(fact: Mapping[str, Any], scene: Scene, names: Names, *, has_group: boo
 def _statement(fact: Mapping[str, Any], names: Names) -> str:
     """Return `Graphiti --USES--> FalkorDB: …` where the ends have names; an id says nothing to a reader."""
     relation, said = text(fact["name"]), text(fact["fact"] or "")
-    source, target = (plain(fact.get(name) or names.get(fact.get(key) or "", "")) for key, name in _ENDS)
+    source, target = (
+        plain(fact.get(name) or "") or names.get(plain(fact.get(key) or ""), "") for key, name in _ENDS
+    )
     if not source and not target:
         return joined(f"[{relation}]", said)
     return f"{source or '?'} --{relation}--> {target or '?'}" + (f": {said}" if said else "")
@@ -70,7 +72,7 @@ def _statement(fact: Mapping[str, Any], names: Names) -> str:
 
 def _validity(fact: Mapping[str, Any], date: Callable[[str], str]) -> str:
     """Return `(2026-11-15..)`: since when, until when, and when a newer fact replaced it."""
-    since, until, expired = (fact.get(key) or "" for key in ("valid_at", "invalid_at", "expired_at"))
+    since, until, expired = (text(fact.get(key) or "") for key in ("valid_at", "invalid_at", "expired_at"))
     span = f"{date(since) if since else ''}..{date(until) if until else ''}" if since or until else ""
     ended = f"expired {date(expired)}" if expired else ""
     both = ", ".join(part for part in (span, ended) if part)
@@ -107,7 +109,7 @@ def single(answer: Any, scene: Scene) -> str:
 
 def _ids(value: object, scene: Scene) -> str:
     several = cast("list[object]", value) if isinstance(value, list) else [value] if value else []
-    return ", ".join(scene.id(one) for one in several)
+    return ", ".join(fold(scene.id(one)) for one in several)
 
 
 def provenance(answer: Any, scene: Scene) -> str:

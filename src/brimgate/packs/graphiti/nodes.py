@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from brimgate.packs.graphiti.members import (
+from brimgate.packs.members import (
     are_of_several_groups,
     attributes,
-    extras,
     found,
     group_of,
     items,
@@ -68,6 +67,4 @@ def saga(answer: Any, _: Scene) -> str:
     members = unwrapped(answer)
     name, summary = text(members["name"]), text(members["summary"] or "")
     usual = (f"Saga '{name}' summarized successfully",)
-    known = ("uuid", "name", "summary")
-    said = "" if members.get("message") in usual else note(members, usual, *known)
-    return lines(joined(f"{name}:", summary), said or extras(members, "message", *known))
+    return lines(joined(f"{name}:", summary), note(members, usual, "uuid", "name", "summary"))

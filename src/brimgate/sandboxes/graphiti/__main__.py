@@ -9,7 +9,7 @@ from pathlib import Path
 from brimgate.sandboxes.flags import count, seconds
 from brimgate.sandboxes.graphiti.delays import Pace
 from brimgate.sandboxes.graphiti.generation import DEFAULT_NOW, Size
-from brimgate.sandboxes.graphiti.graph import DEFAULT_SEED, Graph
+from brimgate.sandboxes.graphiti.graph import DEFAULT_SEED, GENERATIONS, Graph
 from brimgate.sandboxes.graphiti.server import serve
 
 
@@ -23,7 +23,7 @@ def main() -> None:
         now=given.now,
         database=given.database,
         embeddings=given.embeddings,
-        old_names=given.old_names,
+        generation=given.generation,
         initialized=not given.not_initialized,
     ) as graph:
         server, pace = serve(graph), Pace(given.delay)
@@ -52,7 +52,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--database", type=Path, metavar="FILE", help="keep the graph here; it is filled when it is new")
     add("--embeddings", action="store_true", help="answer with vectors among the attributes")
     add("--delay", type=seconds, default=0.0, metavar="SECONDS", help="answer calls after so long")
-    add("--old-names", action="store_true", help="the names that tools had in earlier servers")
+    add(
+        "--generation",
+        choices=GENERATIONS,
+        default="1.x",
+        help="whose tools and answers: of servers before 1.0, the first of 1.0, or today's (%(default)s)",
+    )
     add("--not-initialized", action="store_true", help="answer calls as a server that has no database")
     return parser
 

@@ -1,10 +1,11 @@
 """The tools that change the graph: a store and arguments in, an answer out."""
 
 from brimgate.sandboxes.graphiti.queries import DEFAULT_GROUP, Failed, groups_of, in_groups, told_by
-from brimgate.sandboxes.graphiti.shapes import Json, as_fact, as_node, seconds_of
+from brimgate.sandboxes.graphiti.shapes import Json, as_edge, as_node, seconds_of
 from brimgate.sandboxes.graphiti.store import Condition, Store
 
 _SOURCES = ("text", "json", "message")
+_TABLES = ("nodes", "facts", "episodes", "sagas")
 
 
 def add_memory(store: Store, given: Json) -> Json:
@@ -69,7 +70,7 @@ def add_triplet(store: Store, given: Json) -> Json:
     return {
         "message": f"Triplet '{arrow}' added",
         "nodes": [as_node(node) for node in ends],
-        "edges": [as_fact(fact)],
+        "edges": [as_edge(fact)],
     }
 
 
@@ -133,9 +134,15 @@ def clear_graph(store: Store, given: Json) -> Json:
     if not groups:
         raise Failed("No group IDs specified for clearing")
     with store.changing():
-        for table in ("nodes", "facts", "episodes", "sagas"):
+        for table in _TABLES:
             store.remove(table, in_groups(given))
     return {"message": f"Graph data cleared successfully for group IDs: {', '.join(groups)}"}
+
+
+def clear_all(store: Store) -> None:
+    with store.changing():
+        for table in _TABLES:
+            store.remove(table, Condition())
 
 
 def _only(uuid: str) -> Condition:

@@ -1,14 +1,17 @@
 """Add vectors nobody can read, where they do not belong: getzep/graphiti issue #610."""
 
 import random
-from typing import Any, Final
+from typing import Any, Final, cast
 
 _DIMENSIONS: Final = 1_536
 Json = dict[str, Any]
 
 
-def with_embeddings(answer: Json) -> Json:
+def with_embeddings(answer: Any) -> Any:
     """Return the answer with a vector among the attributes of each node and fact."""
+    if not isinstance(answer, dict):
+        return answer
+    answer = cast("Json", answer)
     facts = [*answer.get("facts", ()), *answer.get("edges", ())]
     if "fact" in answer:
         facts.append(answer)

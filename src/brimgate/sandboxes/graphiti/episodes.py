@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from brimgate.sandboxes.graphiti.forms import Form, forms, pick
 
 _MOST_FACTS: Final = 4
-_FEWEST_CHARACTERS: Final = 80
+_FEWEST_CHARACTERS: Final = 60
 _MOST_CHARACTERS: Final = 900
 
 
@@ -65,7 +65,8 @@ _REPLIES: Final = forms(
 _DESCRIPTIONS: Final = forms(
     "session-capture", "chat", "{paper}", "e-mail", "ticket {number}", "meeting in {city}", ""
 )
-_HOW_MANY_FACTS: Final = (1, 1, 1, 2, 2, 2, 2, 3, 3, 4)
+_HOW_MANY_FACTS: Final = (1, 1, 1, 1, 1, 1, 1, 2, 2, 4)
+"""Most memories of an agent are notes of a sentence or two, some are whole conversations."""
 
 
 def tell_episode(chance: random.Random, facts: Sequence[str], entities: Sequence[str]) -> Telling:

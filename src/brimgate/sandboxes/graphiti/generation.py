@@ -64,13 +64,13 @@ def _nodes(chance: random.Random, count: int, end: int) -> list[Row]:
 def _node(chance: random.Random, created: int, seen: set[str]) -> Row:
     label = pick(chance, _TYPES)
     kind = KINDS[label]
-    name = _unlike(_name(chance, kind, seen), seen)
+    name = _unlike(_broken(chance, _name(chance, kind, seen), 0.01), seen)
     return {
         "uuid": draw_uuid(chance),
         "name": name,
         "labels": _labels(chance, label),
         "created": created,
-        "summary": summarize(chance, kind, name),
+        "summary": _broken(chance, summarize(chance, kind, name), 0.15),
         "group_id": _group(chance),
         "attributes": _attributes(chance, 0.15),
     }
@@ -93,6 +93,24 @@ def _unlike(text: str, seen: set[str]) -> str:
         number += 1
     seen.add(told)
     return told
+
+
+def _broken(chance: random.Random, text: str, share: float, *names: str) -> str:
+    """Break some texts into lines, as models write them, but no names in them.
+
+    What follows a break may look like an entry of a list.
+    """
+    if chance.random() >= share:
+        return text
+    breaks = [at for at, character in enumerate(text) if character == " "]
+    if not breaks:
+        return text
+    at = pick(chance, breaks)
+    broken = text[:at] + pick(chance, _BREAKS) + text[at + 1 :]
+    return broken if all(name in broken for name in names) else text
+
+
+_BREAKS: Final = ("\n", "\r\n", "\n\n", "\n- ", "\n2. ", "\u2028")
 
 
 def _labels(chance: random.Random, label: str) -> str:
@@ -145,7 +163,7 @@ def _fact(
     text = tell(chance, relation, source["name"], target["name"])
     if text in seen:
         text = lengthen(chance, text)
-    text = _unlike(text, seen)
+    text = _unlike(_broken(chance, text, 0.02, source["name"], target["name"]), seen)
     return {
         "uuid": draw_uuid(chance),
         "group_id": group,
@@ -168,7 +186,7 @@ def _episodes(chance: random.Random, nodes: list[Row], facts: list[Row], count: 
         entities = [pick(chance, nodes)["name"], pick(chance, nodes)["name"]] if nodes else ["Nothing"]
         telling = tell_episode(chance, [fact["fact"] for fact in own], entities)
         episode: Row = telling._asdict() | {"uuid": draw_uuid(chance), "group_id": group}
-        episode["name"] = _unlike(telling.name, seen)
+        episode["name"] = _unlike(_broken(chance, telling.name, 0.02), seen)
         episode["content"] = _unlike(telling.content, seen)
         episode["created"] = created
         episode["saga"] = _saga(group, number)

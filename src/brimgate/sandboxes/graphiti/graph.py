@@ -4,17 +4,21 @@ import sqlite3
 import threading
 from datetime import datetime
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final, Literal, Self
 
+from brimgate.sandboxes.graphiti.earlier import BEFORE_1, FIRST_OF_1
 from brimgate.sandboxes.graphiti.embeddings import with_embeddings
 from brimgate.sandboxes.graphiti.generation import DEFAULT_NOW, Size
 from brimgate.sandboxes.graphiti.parameters import BadArguments, read_arguments
 from brimgate.sandboxes.graphiti.queries import Failed
 from brimgate.sandboxes.graphiti.shapes import Json
 from brimgate.sandboxes.graphiti.store import Store
-from brimgate.sandboxes.graphiti.tools import tools
+from brimgate.sandboxes.graphiti.tools import TOOLS
 
 DEFAULT_SEED: Final = 29
+Generation = Literal["0.x", "1.0", "1.x"]
+GENERATIONS: Final = {"0.x": BEFORE_1, "1.0": FIRST_OF_1, "1.x": TOOLS}
+"""The tools of each generation of the server: until October 2025, the first of 1.0, and today's."""
 _NOT_INITIALIZED: Final = "Graphiti service not initialized"
 
 
@@ -34,18 +38,22 @@ class Graph:
         now: datetime = DEFAULT_NOW,
         database: str | Path | None = None,
         embeddings: bool = False,
-        old_names: bool = False,
+        generation: Generation = "1.x",
         initialized: bool = True,
     ) -> None:
-        self.tools = tools(old_names=old_names)
+        self.generation: Generation = generation
+        self.tools = {tool.name: tool for tool in GENERATIONS[generation]}
         self._make = (str(database or ":memory:"), Size(nodes, facts, episodes), seed, now)
         self._embeddings = embeddings
         self._initialized = initialized
         self._store: Store | None = None
         self._lock = threading.Lock()
 
-    def call(self, tool: str, arguments: Json | None = None) -> Json:
-        """Return the answer of a tool. Raise BadArguments for bad arguments and unknown tools."""
+    def call(self, tool: str, arguments: Json | None = None) -> Any:
+        """Return the answer of a tool: an object, or the bare list of 0.x.
+
+        Raise BadArguments for bad arguments and unknown tools.
+        """
         if tool not in self.tools:
             raise BadArguments(f"Unknown tool: {tool}")
         called = self.tools[tool]

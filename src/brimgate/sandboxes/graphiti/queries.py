@@ -5,7 +5,7 @@ from collections import defaultdict
 from typing import Final
 
 from brimgate.sandboxes.graphiti.forms import draw_uuid
-from brimgate.sandboxes.graphiti.shapes import Json, as_episode, as_fact, as_node, seconds_of
+from brimgate.sandboxes.graphiti.shapes import Json, as_edge, as_episode, as_fact, as_node, seconds_of
 from brimgate.sandboxes.graphiti.store import ANYWHERE, Condition, Near, Store
 
 DEFAULT_GROUP: Final = "main"
@@ -82,7 +82,8 @@ def get_entity_edge(store: Store, given: Json) -> Json:
 
 def get_episodes(store: Store, given: Json) -> Json:
     most = max(0, given["max_episodes"]) if groups_of(given) else 0
-    found = store.select("episodes", in_groups(given), "created DESC, row DESC", most)
+    # By id, as the server does: its own comment says "most recent", its query does not.
+    found = store.select("episodes", in_groups(given), "uuid DESC", most)
     message = "Episodes retrieved successfully" if found else "No episodes found"
     return {"message": message, "episodes": [as_episode(row) for row in found]}
 
@@ -98,7 +99,7 @@ def get_episode_entities(store: Store, given: Json) -> Json:
     return {
         "message": f"Retrieved provenance for {len(uuids)} episode(s)",
         "nodes": [as_node(row) for row in store.select("nodes", named)] if ends else [],
-        "edges": [as_fact(row) for row in facts],
+        "edges": [as_edge(row) for row in facts],
     }
 
 

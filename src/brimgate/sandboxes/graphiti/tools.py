@@ -1,7 +1,7 @@
 """Graphiti's tools, in the order its server lists them: names, parameters, answers and functions."""
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from brimgate.sandboxes.graphiti import changes, queries, shapes
 from brimgate.sandboxes.graphiti.parameters import (
@@ -26,7 +26,7 @@ class Tool(NamedTuple):
     parameters: tuple[Parameter, ...]
     answer: Json
     """The schema of its answer on success."""
-    run: Callable[[Store, Json], Json]
+    run: Callable[[Store, Json], Any]
 
     def definition(self) -> Json:
         schema = input_schema(self.name, self.parameters)
@@ -42,25 +42,12 @@ class Tool(NamedTuple):
         return shapes.or_error(self.name, self.answer) if self.may_fail else self.answer
 
 
-_OLD_NAMES: Final = {
-    "search_nodes": "search_memory_nodes",
-    "search_memory_facts": "search_facts",
-    "add_memory": "add_episode",
-}
-"""The names that earlier servers used."""
-
-
-def tools(*, old_names: bool = False) -> dict[str, Tool]:
-    names = {tool.name: _OLD_NAMES.get(tool.name, tool.name) if old_names else tool.name for tool in _TOOLS}
-    return {names[tool.name]: tool._replace(name=names[tool.name]) for tool in _TOOLS}
-
-
 def get_status(_store: Store, _given: Json) -> Json:
     message = "Graphiti MCP server is running and connected to sqlite database"
     return {"status": "ok", "message": message}
 
 
-_TOOLS: Final = (
+TOOLS: Final = (
     Tool(
         "add_memory",
         "Add an episode to memory: the main way of adding information to the graph. Returns at once; the episode is "
@@ -146,7 +133,7 @@ _TOOLS: Final = (
     ),
     Tool(
         "get_episodes",
-        "Get episodes, the newest first.\n\nArgs:\n    group_ids: A group or groups to look in\n"
+        "Get episodes from the graph memory.\n\nArgs:\n    group_ids: A group or groups to look in\n"
         "    max_episodes: Episodes at most (default: 10)",
         (GROUP_IDS, whole("max_episodes", 10)),
         shapes.EPISODES,

@@ -1,17 +1,20 @@
 """What the formatters share: the parts of an item, and how members without a place of their own are shown."""
 
+import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final, cast
 
 import msgspec
 
-from brimgate.packs.pack import Scene
+from brimgate.packs.pack import Scene, fold
 
 _encode: Final = msgspec.json.Encoder(decimal_format="number").encode
 _VECTOR_NUMBERS: Final = 16
 """A list of at least this many numbers under such a name is an embedding, which nobody can read."""
 _LONG_QUERY: Final = 80
+_SHORT_QUERY: Final = 16
+"""Bytes of a query that an empty answer repeats: with more it would be longer than JSON."""
 
 
 def unwrapped(answer: object, bare: str = "") -> dict[str, Any]:
@@ -30,9 +33,10 @@ def unwrapped(answer: object, bare: str = "") -> dict[str, Any]:
 
 
 def text(value: object) -> str:
+    """Return a text on one line."""
     if not isinstance(value, str):
         raise TypeError(f"expected a text, not {type(value).__name__}")
-    return value
+    return fold(value)
 
 
 def items(value: object) -> list[dict[str, Any]]:
@@ -47,7 +51,7 @@ def items(value: object) -> list[dict[str, Any]]:
 def extras(item: Mapping[str, Any], *known: str) -> str:
     """Show every unknown member that is not empty: nothing is cut silently."""
     shown = [
-        f"{name}: {plain(value)}"
+        f"{fold(name)}: {plain(value)}"
         for name, value in item.items()
         if name not in known and not _carries_nothing(name, value)
     ]
@@ -74,7 +78,15 @@ def _carries_nothing(name: str, value: Any) -> bool:
 
 
 def plain(value: Any) -> str:
-    return value if isinstance(value, str) else _encode(value).decode()
+    """Return any value on one line: a text as it is, others as JSON, which may hold breaks that only Unicode knows."""
+    return fold(value) if isinstance(value, str) else _UNESCAPED.sub(_as_escape, _encode(value).decode())
+
+
+_UNESCAPED: Final = re.compile("[\x85\u2028\u2029]")
+
+
+def _as_escape(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
 
 
 def joined(*parts: str) -> str:
@@ -84,18 +96,17 @@ def joined(*parts: str) -> str:
 def found(count: int, one: str, many: str, scene: Scene) -> str:
     """Return `Found 3 entities for "Graphiti":`, or that there are none."""
     query = scene.arguments.get("query")
-    asked = f' for "{query}"' if isinstance(query, str) and len(query) <= _LONG_QUERY else ""
+    query = fold(query) if isinstance(query, str) else ""
+    asked = f' for "{query}"' if query and len(query) <= _LONG_QUERY else ""
     if count:
         return f"Found {count} {one if count == 1 else many}{asked}:"
-    # An empty answer is short; with a long query the text would be longer than JSON.
-    nothing = f"No {many} found"
-    return nothing + asked if len(asked) <= len(nothing) else nothing
+    return f"No {many} found" + (asked if len(query.encode("utf-8", "replace")) <= _SHORT_QUERY else "")
 
 
 def note(answer: Mapping[str, Any], usual: Sequence[str], *known: str) -> str:
     """Return what a server says besides its usual messages."""
-    message = answer.get("message")
-    said = "" if message in (None, "", *usual) else plain(message)
+    said = plain(answer.get("message") or "")
+    said = "" if said in usual else said
     return joined(said, extras(answer, "message", *known))
 
 
@@ -108,12 +119,12 @@ def group_of(item: Mapping[str, Any], *, if_several: bool) -> str:
 
 
 def reference(item: Mapping[str, Any], scene: Scene) -> str:
-    return f"#{scene.id(item['uuid'])}" if item.get("uuid") else ""
+    return f"#{fold(scene.id(item['uuid']))}" if item.get("uuid") else ""
 
 
 def id_note(whole: object, scene: Scene) -> str:
     """Return `(id: ...a1b2c3d4)`: the dots stand for what was left out."""
-    short = scene.id(whole)
+    short = fold(scene.id(whole))
     return f"(id: {short if short == whole else '...' + short})"
 
 

@@ -1,0 +1,70 @@
+"""What one client or upstream does too much of, nobody else notices."""
+
+import json
+import sys
+
+from tests.http.serving import Serving, exchange, serve, wait_until
+from tests.http.wire import Wire
+
+HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+
+
+def get(port: int) -> bytes:
+    return b"GET /healthz-not-there HTTP/1.1\r\nhost: 127.0.0.1:%d\r\n\r\n" % port
+
+
+def test_a_connection_with_thousands_of_requests_gets_as_many_answers_as_may_wait() -> None:
+    with serve() as serving, Wire(serving.port) as wire:
+        wire.try_to_send(get(serving.port) * 3_000)
+        answers = 0
+        try:
+            while True:
+                assert wire.answer().status == 404
+                answers += 1
+        except (AssertionError, ConnectionResetError) as end:
+            assert "closed" in str(end) or "reset" in str(end)
+        assert (
+            1 <= answers <= 40
+        )  # one that is answered, those that wait, and what came before they were answered
+        assert serving.get("/health").status == 200
+
+
+def test_few_requests_at_a_time_are_all_answered_in_order() -> None:
+    with serve() as serving, Wire(serving.port) as wire:
+        wire.send(get(serving.port) * 10)
+        assert [wire.answer().status for _ in range(10)] == [404] * 10
+
+
+def test_clients_that_go_without_a_word_lock_nobody_out() -> None:
+    with serve("--set", "max_sessions=3", "--set", "max_processes=3", "--set", "grace_seconds=0") as serving:
+        sessions = [serving.client() for _ in range(3)]
+        for session in sessions:
+            session.initialize()
+        wait_until(lambda: _is_let_in(serving), "a place becomes free")
+        serving.wait_for_line("idle for longest")
+        assert sessions[0].post({"jsonrpc": "2.0", "id": 9, "method": "ping"}).status == 404
+        assert sessions[2].post({"jsonrpc": "2.0", "id": 9, "method": "ping"}).status == 200
+
+
+def _is_let_in(serving: Serving) -> bool:
+    body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}
+    headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+    return exchange(serving.connect(), "POST", "/mcp", json.dumps(body).encode(), headers).status == 200
+
+
+def test_garbage_without_end_is_told_at_its_first_second_fourth_time() -> None:
+    script = (
+        "import sys, json\n"
+        "for line in sys.stdin:\n"
+        "    message = json.loads(line)\n"
+        "    if 'id' in message:\n"
+        "        print('not a message\\n' * 5000, end='')\n"
+        "        result = {'protocolVersion': '2025-11-25', 'capabilities': {}, 'serverInfo': {'name': 's', 'version': '1'}}\n"
+        "        print(json.dumps({'jsonrpc': '2.0', 'id': message['id'], 'result': result}), flush=True)\n"
+    )
+    with serve(command=[sys.executable, "-c", script]) as serving:
+        client = serving.client()
+        client.initialize()
+        serving.stop()
+        told = [line for line in serving.all_lines() if "garbage" in line]
+        assert 5 <= len(told) <= 20 and "times=4096" in told[-1]
