@@ -17,10 +17,8 @@ from brimgate.errors import OperatorError
 from brimgate.front.mcp.listener import Listening
 from brimgate.front.mcp.request import HttpExchange
 from brimgate.front.mcp.router import Handler, Router, answer_document, only
-from brimgate.guard.origin import OriginRules, is_loopback
-from brimgate.hold.runtime import ProcessProtection, use_workers
 from brimgate.guard.origin import OriginRules, is_local, is_loopback
-from brimgate.hold.runtime import ProcessProtection
+from brimgate.hold.runtime import ProcessProtection, use_workers
 from brimgate.relay.protocol import message as rpc
 from brimgate.watch.log import LEVELS, Log
 

@@ -1,5 +1,6 @@
 """How held answers live in a running process: loaded when first needed, worked on in a thread, swept when they expire."""
 
+import secrets
 import time
 from collections.abc import Callable
 from threading import Condition, Lock, Thread
@@ -219,13 +220,17 @@ class Workers:
 
 
 def _warm_up() -> None:
-    """Load the engine in a new process."""
+    """Load in a new process all that an answer needs, by working on one."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that we work for
-    from importlib import import_module
+    from brimgate.engine.cursor import Binding
+    from brimgate.engine.policy import Policy
+    from brimgate.hold.errand import Keeper
 
-    import_module("brimgate.engine.replies.text")
+    rows = b",".join(b'{"id":%d,"name":"row %d","note":"a b c"}' % (n, n) for n in range(1_000))
+    holder, _ = Keeper((secrets.token_bytes(32),), 60, Binding("", "", "", ""), time.time()).holder()
+    holder(b"[" + rows + b"]", Policy())
 
 
 _WORKERS: list[Workers] = []
