@@ -8,6 +8,7 @@ from typing import Any, Final, assert_never
 
 from brimgate.back.channel import Channel, Connect, Listener, Revival
 from brimgate.errors import ClientError, UpstreamError, UpstreamLost, UpstreamTimeout, UpstreamUnreachable
+from brimgate.hold.runtime import run_work
 from brimgate.relay.actions import Action, Decided, Greeted, Line, Note, ToClient, ToUpstream, Wait, Work
 from brimgate.relay.session import Session
 from brimgate.watch.log import Log
@@ -168,7 +169,7 @@ class Link:
                     assert_never(action)
 
     def _work(self, work: Work, line: Line, failing: _Failing) -> None:
-        if work.is_quick:
+        if work.is_quick and work.errand is None:
             self.do(work.run())
         else:
             self._tasks.start(self._work_elsewhere(work, line, failing))
@@ -176,7 +177,7 @@ class Link:
     async def _work_elsewhere(self, work: Work, line: Line, failing: _Failing) -> None:
         """Do work in a thread, while others are served. Whoever waits for it gets an answer in any case."""
         try:
-            self.do(await asyncio.get_running_loop().run_in_executor(None, work.run))
+            self.do(await run_work(work.run, work.size, blocks=work.blocks, errand=work.errand))
         except Exception as error:  # noqa: BLE001  # one message must not end the session
             self._log.write("internal_error", {"side": "work", "error": repr(error)[:200]}, "error")
             self.do(failing(line, "Brimgate failed on this message; its log says why"))

@@ -18,7 +18,7 @@ from brimgate.front.mcp.listener import Listening
 from brimgate.front.mcp.request import HttpExchange
 from brimgate.front.mcp.router import Handler, Router, answer_document, only
 from brimgate.guard.origin import OriginRules, is_local, is_loopback
-from brimgate.hold.runtime import ProcessProtection
+from brimgate.hold.runtime import ProcessProtection, use_workers
 from brimgate.relay.protocol import message as rpc
 from brimgate.watch.log import LEVELS, Log
 
@@ -42,6 +42,7 @@ class HttpGateway:
         self._slots = Slots(lambda: self.config.server.max_processes)
         self._rooms = Slots(lambda: self.config.server.max_sessions)
         protection = ProcessProtection(config)
+        self._workers = use_workers(1)
         alone = len(config.upstreams) == 1
         self._upstreams = {
             name: ServedUpstream(
@@ -153,6 +154,7 @@ class HttpGateway:
         await self._drain()
         await asyncio.gather(*(upstream.end() for upstream in self._upstreams.values()))
         await self._listening.close()
+        self._workers.stop()
 
     def _stop(self, name: str) -> None:
         """Stop. A second Ctrl-C means that the user does not want to wait; supervisors may repeat a signal."""

@@ -1,5 +1,6 @@
 """How held answers live in a running process: loaded when first needed, worked on in a thread, swept when they expire."""
 
+import secrets
 import time
 from collections.abc import Callable
 from threading import Condition, Lock, Thread
@@ -9,6 +10,9 @@ from weakref import WeakKeyDictionary
 from brimgate.platform import give_back_large_blocks
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
+
+    from brimgate.hold.errand import Errand
     from brimgate.hold.protection import Protection
     from brimgate.hold.stores.contract import Bounds
     from brimgate.hold.stores.file import UserStore
@@ -16,6 +20,8 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 THREAD_BYTES: Final = 100_000
 """Above this the engine takes longer than the event loop should wait (about 5 ms)."""
+ERRAND_BYTES: Final = (32_000, 8 << 20)
+"""From here to there work is worth handing to another process: less is done sooner, more takes long to hand over."""
 UNKNOWN_BYTES: Final = 1 << 20
 """For work whose size is known only when it is done, such as a search in a held answer."""
 _ROUNDING_SECONDS: Final = 0.001
@@ -173,8 +179,75 @@ class _Sweeps:
 _SWEEPS: Final = _Sweeps()
 
 
-async def run_work(work: Callable[[], _T], size: int, *, blocks: bool = False) -> _T:
+class Workers:
+    """Processes that run errands. They start with the first errand, which does not wait for them."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._pool: ProcessPoolExecutor | None = None
+        self._warm: Future[None] | None = None
+
+    async def run(self, errand: "Errand[_T]") -> _T:
+        """Run an errand. One that ends its process is tried once more, since another may have been to blame."""
+        from asyncio import wrap_future
+        from concurrent.futures.process import BrokenProcessPool
+
+        try:
+            done = await wrap_future(self._started().submit(errand.run, errand.argument))
+        except BrokenProcessPool:
+            self._pool = None
+            done = await wrap_future(self._started().submit(errand.run, errand.argument))
+        return errand.then(done)
+
+    def is_ready(self) -> bool:
+        """Return whether a process is there. If not, start one."""
+        if self._warm is None:
+            self._warm = self._started().submit(_warm_up)
+        return self._warm.done()
+
+    def _started(self) -> "ProcessPoolExecutor":
+        if self._pool is None:
+            from concurrent.futures import ProcessPoolExecutor
+            from multiprocessing import get_context
+
+            self._pool = ProcessPoolExecutor(self._count, get_context("spawn"))
+        return self._pool
+
+    def stop(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
+
+
+def _warm_up() -> None:
+    """Load in a new process all that an answer needs, by working on one."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that we work for
+    from brimgate.engine.cursor import Binding
+    from brimgate.engine.policy import Policy
+    from brimgate.hold.errand import Keeper
+
+    rows = b",".join(b'{"id":%d,"name":"row %d","note":"a b c"}' % (n, n) for n in range(1_000))
+    holder, _ = Keeper((secrets.token_bytes(32),), 60, Binding("", "", "", ""), time.time()).holder()
+    holder(b"[" + rows + b"]", Policy())
+
+
+_WORKERS: list[Workers] = []
+
+
+def use_workers(count: int) -> Workers:
+    """Let this process run errands in others."""
+    _WORKERS[:] = [Workers(count)]
+    return _WORKERS[0]
+
+
+async def run_work(
+    work: Callable[[], _T], size: int, *, blocks: bool = False, errand: "Errand[_T] | None" = None
+) -> _T:
     """Do the work on an answer of `size` bytes, in a thread if it is large or may wait for a store."""
+    if errand is not None and _WORKERS and _WORKERS[0].is_ready():
+        return await _WORKERS[0].run(errand)
     if size <= THREAD_BYTES and not blocks:
         return work()
     from asyncio import to_thread  # here, so that those who only compare sizes stay free of it

@@ -8,6 +8,7 @@ from brimgate.hold.runtime import THREAD_BYTES
 
 if TYPE_CHECKING:
     from brimgate.engine.decision import Decision
+    from brimgate.hold.errand import Errand
 
 Line = bytes | bytearray
 
@@ -52,6 +53,8 @@ class Work(NamedTuple):
     """The bytes that it works on."""
     blocks: bool = False
     """Whether it may wait for a store, and so must not be done on the event loop."""
+    errand: "Errand[list[Action]] | None" = None
+    """The same work for another process, if it can be done there."""
 
     @property
     def is_quick(self) -> bool:

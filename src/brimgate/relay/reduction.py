@@ -15,7 +15,7 @@ import msgspec
 from brimgate.engine.decision import AnswerSizes, Decision, LazySizes, Outcome, short_name
 from brimgate.engine.policy import Rules, ToolRule
 from brimgate.errors import BadRequest, BrimgateError, ClientError, UpstreamGarbled
-from brimgate.hold.runtime import UNKNOWN_BYTES
+from brimgate.hold.runtime import ERRAND_BYTES, UNKNOWN_BYTES
 from brimgate.relay.actions import Action, Decided, Line, Note, ToClient, Wait, Work
 from brimgate.relay.calls import PendingCall
 from brimgate.relay.catalog import TOOL_CURSOR, Catalog
@@ -24,10 +24,13 @@ from brimgate.relay.protocol.message import NOTHING, Message
 from brimgate.relay.read_tool import read_on
 
 if TYPE_CHECKING:
+    from brimgate.engine.cursor import Binding
     from brimgate.engine.decision import AnswerFormat
     from brimgate.engine.policy import Policy
+    from brimgate.hold.errand import Errand
     from brimgate.hold.live_lists import ClaimTickets, LiveList
     from brimgate.hold.protection import Holder, Protection
+    from brimgate.relay.results import BoundAnswer
     from brimgate.relay.rewrite import Bounded
 
 _ENVELOPE_BYTES: Final = 2_000
@@ -79,12 +82,12 @@ class Reducer:
         return self._decided(call, outcome, size, size, sizes)
 
     def _reduced(
-        self, call: PendingCall, bounded: "Bounded", came: int, began: float, *, is_error: bool = False
+        self, call: PendingCall, bounded: "Bounded", came: int, seconds: float, *, is_error: bool = False
     ) -> Decided:
         outcome: Outcome = "error" if is_error or reports_failure(bounded.raw) else bounded.reply.outcome
         return self._decided(
             call, outcome, came, len(bounded.raw), bounded.reply.sizes,
-            engine_seconds=time.perf_counter() - began, issued_cursor=bounded.reply.has_cursor,
+            engine_seconds=seconds, issued_cursor=bounded.reply.has_cursor,
         )  # fmt: skip
 
     def refusal(self, call: PendingCall, answer: bytes, reason: str, outcome: Outcome) -> Decided:
@@ -108,7 +111,10 @@ class Reducer:
             text = "the upstream's answer has neither a result nor an error"
             answer = rpc.failure(message.key, rpc.UPSTREAM_GONE, text)
             return [self.refusal(call, answer, text, "error"), ToClient(answer, UpstreamGarbled(text))]
-        return [self._work(partial(self._result, message, call, line), len(line))]
+        work = self._work(partial(self._result, message, call, line), len(line))
+        if ERRAND_BYTES[0] < len(line) <= ERRAND_BYTES[1] and not work.blocks and rule.formats is None:
+            return [work._replace(errand=self._errand(message, call, line))]
+        return [work]
 
     def _disowned(self, message: Message, line: Line) -> bytes | None:
         """Return an answer without what it says in our name. None if it says nothing so, as nearly all do."""
@@ -121,23 +127,44 @@ class Reducer:
     def _work(self, run: Callable[[], list[Action]], size: int) -> Work:
         return Work(run, size, self._protection().store.blocks)
 
+    def _errand(self, message: Message, call: PendingCall, line: Line) -> "Errand[list[Action]]":
+        """Return the work of `_result` for another process. A pack's formatters stay in this one."""
+        from brimgate.hold.errand import Errand, Keeper, hold_again
+        from brimgate.relay.results import BoundTask, bound_elsewhere
+
+        rule, raw, protection = self._rule(call, line), bytes(message.result), self._protection()
+        schema, now = self._catalog.schemas.get(call.tool, b""), self._clock()
+        keeper = Keeper(protection.ring.keys, call.rules.ttl_seconds, self._binding(call), now)
+
+        def then(done: "BoundAnswer") -> list[Action]:
+            hold_again(protection, done.kept, now)
+            return self._bounded(message, call, line, done.bounded, done.seconds)
+
+        return Errand(bound_elsewhere, BoundTask(raw, rule, schema, call.modern, keeper), then)
+
     def _result(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
         from brimgate.relay import results
 
         began = time.perf_counter()
         rule = self._rule(call, line)
         schema = self._catalog.schemas.get(call.tool, b"")
-        raw, key = memoryview(message.result), message.key
         notes: list[Action] = []
         answer_format = rule.answer_format(
             call.arguments, lambda fields: notes.append(Note("view", fields, "warning"))
         )
         hold = self._hold(call, answer_format)
-        bounded = results.bound_result(raw, rule, hold, schema, modern=call.modern)
+        bounded = results.bound_result(memoryview(message.result), rule, hold, schema, modern=call.modern)
+        return [*notes, *self._bounded(message, call, line, bounded, time.perf_counter() - began)]
+
+    def _bounded(
+        self, message: Message, call: PendingCall, line: Line, bounded: "Bounded | None", seconds: float
+    ) -> list[Action]:
+        raw, key = memoryview(message.result), message.key
         if bounded is not None:
             answer = ToClient(rpc.answer(key, bounded.raw))
-            return [*notes, self._reduced(call, bounded, len(raw), began), answer]
-        return [*notes, self.passed(call, message), ToClient(_unchanged(rule, line, raw, key))]
+            return [self._reduced(call, bounded, len(raw), seconds), answer]
+        rule = self._rule(call, line)
+        return [self.passed(call, message), ToClient(_unchanged(rule, line, raw, key))]
 
     def _rule(self, call: PendingCall, line: Line) -> ToolRule:
         """Return the rule. An answer already bounded by another Brimgate is bounded only where it exceeds our cap."""
@@ -167,7 +194,8 @@ class Reducer:
         answer = ToClient(b"".join((b'{"jsonrpc":"2.0","id":', key or b"null", b',"error":', error, b"}")))
         if bounded is None:
             return [*self._passed_error(message, call), answer]
-        return [self._reduced(call, bounded, len(raw), began, is_error=True), answer]
+        seconds = time.perf_counter() - began
+        return [self._reduced(call, bounded, len(raw), seconds, is_error=True), answer]
 
     def task_note(self, message: Message, rules: Rules, line: Line) -> list[Action]:
         """Reduce the notification with the result of a finished task (2026-07-28 and its tasks extension)."""
@@ -192,7 +220,7 @@ class Reducer:
         if bounded is None:
             return [*self._passed_task(message, rules), ToClient(line)]
         data = b'{"jsonrpc":"2.0","method":"notifications/tasks","params":' + bounded.raw + b"}"
-        return [self._reduced(call, bounded, len(raw), began), ToClient(data)]
+        return [self._reduced(call, bounded, len(raw), time.perf_counter() - began), ToClient(data)]
 
     def unreadable(self, call: PendingCall, line: Line, reason: str) -> list[Action]:
         """Send an unreadable answer to the caller who waits for it, as a text that can be read on if it is long."""
@@ -208,7 +236,7 @@ class Reducer:
             if reply is not None:
                 bounded = Bounded(as_tool_result(reply, {"isError": b"true"}), reply)
                 answer = ToClient(rpc.answer(call.id, bounded.raw))
-                return [note, self._reduced(call, bounded, len(line), began), answer]
+                return [note, self._reduced(call, bounded, len(line), time.perf_counter() - began), answer]
         text = f"the upstream's answer is not valid JSON ({reason[:200]})"
         answer = rpc.failure(call.id, rpc.UPSTREAM_GONE, text)
         told = [self.refusal(call, answer, text, "error")] if call.is_measured else []
@@ -281,7 +309,8 @@ class Reducer:
         if reply is None:
             return [*notes, *self._whole_list(message, call, live_list.data)]
         result = as_tool_result(reply, {"resultType": b'"complete"'} if call.modern else None)
-        decided = self._reduced(call, Bounded(result, reply), len(live_list.data), began)
+        seconds = time.perf_counter() - began
+        decided = self._reduced(call, Bounded(result, reply), len(live_list.data), seconds)
         return [*notes, decided, ToClient(rpc.answer(message.key, result))]
 
     async def _fill(self, arguments: msgspec.Raw, call: PendingCall) -> None:
@@ -301,11 +330,13 @@ class Reducer:
         await _fetched(call, partial(fill, asked.cursor, asked.binding, asked.query, self._clock()))
 
     def _hold(self, call: PendingCall, answer_format: "AnswerFormat | None" = None) -> "Holder":
+        protection = replace(self._protection(), ttl_seconds=call.rules.ttl_seconds)
+        return protection.holding(self._binding(call), self._clock(), answer_format)
+
+    def _binding(self, call: PendingCall) -> "Binding":
         from brimgate.engine.cursor import Binding
 
-        protection = replace(self._protection(), ttl_seconds=call.rules.ttl_seconds)
-        binding = Binding(self._principal, self._upstream, call.tool or call.method, call.rules.pack)
-        return protection.holding(binding, self._clock(), answer_format)
+        return Binding(self._principal, self._upstream, call.tool or call.method, call.rules.pack)
 
     # Our own tool
 

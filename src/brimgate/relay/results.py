@@ -4,9 +4,10 @@ Light parts stay where they are. A heavy part is held, and a bounded reply takes
 structure is held as it is, so that a walk returns exactly that; several are held as one JSON document.
 """
 
+import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -15,6 +16,8 @@ from brimgate.engine.document import Document
 from brimgate.engine.policy import Policy, ToolRule
 from brimgate.engine.replies.reply import Reply, budget_fields
 from brimgate.engine.tokens.estimator import MIN_BUDGET
+from brimgate.hold.errand import Keeper
+from brimgate.hold.stores.memory import Snapshot
 from brimgate.relay import rewrite
 from brimgate.relay.budget import Aside, Choice, choose, for_schema, hold_whole, is_under_cap, set_aside
 from brimgate.relay.content import (
@@ -86,6 +89,31 @@ def bound_result(
         return bounded and aside.noted(bounded)
     whole = hold_whole(members, rule, hold, schema)
     return whole and aside.noted(whole)
+
+
+class BoundTask(NamedTuple):
+    """What `bound_result` needs in another process."""
+
+    raw: bytes
+    rule: ToolRule
+    schema: bytes
+    modern: bool
+    keeper: Keeper
+
+
+class BoundAnswer(NamedTuple):
+    bounded: Bounded | None
+    kept: list[Snapshot]
+    """What is to be held."""
+    seconds: float
+
+
+def bound_elsewhere(task: BoundTask) -> BoundAnswer:
+    """Do what `bound_result` does, in another process."""
+    began = time.perf_counter()
+    hold, store = task.keeper.holder()
+    bounded = bound_result(task.raw, task.rule, hold, task.schema, modern=task.modern)
+    return BoundAnswer(bounded, store.snapshots(), time.perf_counter() - began)
 
 
 def _with_stubs(aside: Aside, raw: Json, policy: Policy) -> Bounded:

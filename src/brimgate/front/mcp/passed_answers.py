@@ -200,7 +200,7 @@ async def client_messages(actions: list[Action], tell: Callable[[Told], None]) -
             case Note() | Decided():
                 tell(action)
             case Work():
-                done = await run_work(action.run, action.size, blocks=action.blocks)
+                done = await run_work(action.run, action.size, blocks=action.blocks, errand=action.errand)
                 lines += await client_messages(done, tell)
             case Wait():
                 lines += await client_messages(await fetched(action), tell)

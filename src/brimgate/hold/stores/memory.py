@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Final
+from typing import Final, NamedTuple
 
 from brimgate.hold.stores.contract import Bounds
 
@@ -18,6 +18,16 @@ class _Held:
     views: OrderedDict[bytes, bytes] = field(default_factory=lambda: OrderedDict[bytes, bytes]())
 
 
+class Snapshot(NamedTuple):
+    """A snapshot with its views, as it is handed to another process."""
+
+    principal: str
+    id: bytes
+    data: bytes
+    expires_minute: int
+    views: dict[bytes, bytes]
+
+
 class MemoryStore:
     blocks = False
 
@@ -27,6 +37,13 @@ class MemoryStore:
         self._bytes_of: dict[str, int] = {}
         self._swept = -1
         self._lock = Lock()
+
+    def snapshots(self) -> list[Snapshot]:
+        with self._lock:
+            return [
+                Snapshot(*key, held.data, held.expires_minute, dict(held.views))
+                for key, held in self._held.items()
+            ]
 
     def __contains__(self, key: tuple[str, bytes]) -> bool:
         with self._lock:
