@@ -313,3 +313,10 @@ def next_event(response: HTTPResponse) -> dict[str, str]:
 def text_of(answer: dict[str, Any]) -> str:
     """The first text of an answer to a call."""
     return answer["result"]["content"][0]["text"]
+
+
+def workers_of(serving: Serving) -> set[int]:
+    """The processes that a pool has started, without its keeper."""
+    children = Path(f"/proc/{serving.process.pid}/task/{serving.process.pid}/children").read_text().split()
+    said = {int(child): Path(f"/proc/{child}/cmdline").read_bytes() for child in children}
+    return {child for child, words in said.items() if b"spawn_main" in words}

@@ -12,7 +12,18 @@ import pytest
 
 from tests.http.processes import is_alive
 from tests.http.raw_upstream import Called, raw_upstream
-from tests.http.serving import FAULTY, PATIENCE, PATIENT, Serving, next_event, serve, text_of, wait_until
+from tests.http.serving import (
+    DEMO,
+    FAULTY,
+    PATIENCE,
+    PATIENT,
+    Serving,
+    next_event,
+    serve,
+    text_of,
+    wait_until,
+    workers_of,
+)
 from tests.http.wire import Wire, ask, request, wire
 
 Case = Callable[[Path], None]
@@ -174,6 +185,21 @@ def _(folder: Path) -> None:
         wait_until(lambda: not is_alive(pid), "its end")
         assert dropped.post(PING).status == 404
         assert text_of(quiet.call("echo")) == "ok"
+
+
+@case("Server.engine_processes")
+def _(folder: Path) -> None:
+    behind = {"command": DEMO[0], "args": DEMO[1:]}
+    for count in (0, 2):
+        with serving_with(folder, behind, engine_processes=count) as serving:
+            client = serving.client()
+            client.initialize()
+            for _ in range(10):
+                client.call("list_bookings")
+            if count:
+                wait_until(lambda at=serving: len(workers_of(at)), "a process works")
+            else:
+                assert not workers_of(serving)
 
 
 @case("Server.grace_seconds")

@@ -1,10 +1,15 @@
 """What one client or upstream does too much of, nobody else notices."""
 
 import json
+import os
+import signal
 import sys
+from typing import Any
 
-from tests.http.serving import Serving, exchange, serve, wait_until
+from brimgate.testing.bookings import bookings
+from tests.http.serving import DEMO, LegacyClient, Serving, exchange, serve, wait_until, workers_of
 from tests.http.wire import Wire
+from tests.relay.replies import as_rebuilt, following, rebuild
 
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 
@@ -68,3 +73,35 @@ def test_garbage_without_end_is_told_at_its_first_second_fourth_time() -> None:
         serving.stop()
         told = [line for line in serving.all_lines() if "garbage" in line]
         assert 5 <= len(told) <= 20 and "times=4096" in told[-1]
+
+
+def test_large_answers_are_worked_on_by_another_process_and_read_to_their_end() -> None:
+    with serve("--set", "engine_processes=1", command=DEMO) as serving:
+        client = serving.client()
+        client.initialize()
+        first = client.call("list_bookings")["result"]
+        worker = wait_until(lambda: _large_calls(client, serving), "a process works")
+        assert client.call("list_bookings")["result"]["content"] == first["content"]  # cursors too
+        assert rebuild(_walk(client, first)) == as_rebuilt(json.dumps(bookings(500)))
+        os.kill(worker, signal.SIGKILL)
+        assert client.call("list_bookings")["result"]["content"] == first["content"]
+        wait_until(lambda: workers_of(serving) - {worker}, "another process works")
+        decided = [line for line in serving.all_lines() if "decision outcome=page" in line]
+        assert len(decided) >= 8
+    with serve("--set", "engine_processes=0", command=DEMO) as serving:
+        client = serving.client()
+        client.initialize()
+        assert [_large_calls(client, serving) for _ in range(3)] == [0, 0, 0]
+
+
+def _large_calls(client: LegacyClient, serving: Serving) -> int:
+    for _ in range(8):
+        client.call("list_bookings")
+    return next(iter(workers_of(serving)), 0)
+
+
+def _walk(client: LegacyClient, first: dict[str, Any]) -> list[dict[str, Any]]:
+    results = [first]
+    while cursor := following(results[-1]):
+        results.append(client.call("brimgate_read", cursor=cursor)["result"])
+    return results

@@ -42,7 +42,7 @@ class HttpGateway:
         self._slots = Slots(lambda: self.config.server.max_processes)
         self._rooms = Slots(lambda: self.config.server.max_sessions)
         protection = ProcessProtection(config)
-        self._workers = use_workers(1)
+        self._workers = use_workers(config.server.engine_processes)
         alone = len(config.upstreams) == 1
         self._upstreams = {
             name: ServedUpstream(

@@ -183,6 +183,14 @@ class Server:
         "least seconds between two health checks of an upstream, while somebody asks for /health",
         minimum=0.1,
     )
+    engine_processes: int = option(
+        1,
+        "processes that work on large answers, so that small ones need not wait; they start when there are several. "
+        "0: none",
+        minimum=0,
+        maximum=64,
+        reloadable=False,
+    )
     grace_seconds: float = option(10, "seconds to finish running calls at shutdown", minimum=0)
 
 

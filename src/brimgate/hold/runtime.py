@@ -179,11 +179,15 @@ class _Sweeps:
 _SWEEPS: Final = _Sweeps()
 
 
+_WORTH_STARTING: Final = 8
+
+
 class Workers:
-    """Processes that run errands. They start with the first errand, which does not wait for them."""
+    """Processes that run errands. They start when several were asked for, and no errand waits for them."""
 
     def __init__(self, count: int) -> None:
         self._count = count
+        self._asked = 0
         self._pool: ProcessPoolExecutor | None = None
         self._warm: Future[None] | None = None
 
@@ -200,7 +204,10 @@ class Workers:
         return errand.then(done)
 
     def is_ready(self) -> bool:
-        """Return whether a process is there. If not, start one."""
+        """Return whether a process is there. If not, and it is worth it, start one."""
+        self._asked += 1
+        if not self._count or self._asked < _WORTH_STARTING:
+            return False
         if self._warm is None:
             self._warm = self._started().submit(_warm_up)
         return self._warm.done()
