@@ -14,7 +14,6 @@ from brimgate.watch.log import Log
 
 _ENDING_SECONDS: Final = 10.0
 _STARTING_SECONDS: Final = 30.0
-_PARTING_SECONDS: Final = 1.0
 _GREETING_SECONDS: Final = 60.0
 _STUCK_SECONDS: Final = 2.0
 _Failing = Callable[[Line, str], list[Action]]
@@ -247,20 +246,6 @@ class Link:
         self._note_pressure(False)
         self._upstream = upstream
         self.was_up = True
-
-    def part(self) -> bool:
-        """Leave the server, and ignore it from now on: the next call starts another.
-
-        Return False while it is being started.
-        """
-        if self._starting is not None:
-            return False
-        if self._upstream is None:
-            return True
-        upstream, self._upstream, self._voice = self._upstream, None, None
-        self.do(self.session.fail_pending("the server was left"))
-        self._tasks.start(upstream.end(_PARTING_SECONDS))
-        return True
 
     def _lost(self, upstream: Channel, failure: UpstreamError) -> None:
         if self._upstream is not upstream:

@@ -88,10 +88,11 @@ class ServedUpstream:
         self._live: WeakSet[Session] = WeakSet()
         self._deciding = deciding_headers(self._one.forward_headers)
         self._catalogs = Catalogs()
-        self._shared: dict[tuple[str, bool], SharedServer] = {}
+        self._shared: dict[tuple[str, str], SharedServer] = {}
+        """By principal, and by client program where each has a process of its own."""
         self._probing: set[SharedServer] = set()
         """Servers whose era is not known yet."""
-        self._sharing: WeakValueDictionary[tuple[str, bool], asyncio.Lock] = WeakValueDictionary()
+        self._sharing: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
         """Held by those who wait, so that each is gone with the last of them."""
         self._older_until = float("inf") if self._one.url else 0.0
         """Until when it is known to speak only the older era; a server behind SSE always does."""
@@ -202,20 +203,18 @@ class ServedUpstream:
             self._slots.give_back()
         self._rooms.give_back()
 
-    async def _share(self, principal: str, logs: bool) -> SharedServer | None:
-        """Return the server that a principal's single exchanges share.
-
-        Those that ask for logs have one of their own.
-        """
-        shared = self._shared.get((principal, logs))
+    async def _share(self, principal: str, client: str) -> SharedServer | None:
+        """Return the server that the single exchanges of a principal share, or of one of its client programs."""
+        key = principal, client if self._timing().process == "per_client" else ""
+        shared = self._shared.get(key)
         if shared is not None:
             shared.used_at = time.monotonic()
             return shared
-        lock = self._sharing.setdefault((principal, logs), asyncio.Lock())
+        lock = self._sharing.setdefault(key, asyncio.Lock())
         async with lock:
-            shared = self._shared.get((principal, logs))
+            shared = self._shared.get(key)
             if shared is None and time.monotonic() >= self._older_until:
-                shared = await self._start_shared(principal, logs=logs)
+                shared = await self._start_shared(key)
         return shared
 
     async def _take_seat(self) -> bool:
@@ -230,21 +229,20 @@ class ServedUpstream:
         await asyncio.shield(self.sessions.end_later(oldest.link.end(0.0)))
         return self._seats.take()
 
-    async def _start_shared(self, principal: str, *, logs: bool) -> SharedServer | None:
+    async def _start_shared(self, key: tuple[str, str]) -> SharedServer | None:
         if not await self._take_seat():
             what = (
                 "servers can be started now (max_processes)" if self._needs_process else "callers fit in now"
             )
             raise too_many(f"no more {what}", b"")
-        catalog = self._catalogs.of(principal)
+        catalog = self._catalogs.of(key[0])
         shared = SharedServer(
             self.name,
             self._connect,
-            self._session(catalog, principal),
+            self._session(catalog, key[0]),
             catalog,
             self._log,
             max_bytes=self._max_bytes,
-            one_at_a_time=logs,
             on_end=self._seats.give_back,
         )
         is_modern = False
@@ -260,7 +258,7 @@ class ServedUpstream:
         finally:
             self._probing.discard(shared)
             if is_modern:
-                self._shared[principal, logs] = shared
+                self._shared[key] = shared
             else:
                 await shared.link.end(0.0)
         return shared if is_modern else None

@@ -147,6 +147,11 @@ class Server:
     max_connections: int = option(1_000, "most connections at a time", minimum=1, reloadable=False)
     max_sessions: int = option(500, "most sessions at a time", minimum=1)
     max_processes: int = option(100, "most server processes at a time", minimum=1)
+    process: Literal["shared", "per_client"] = option(
+        "shared",
+        "for clients since 2026-07-28, which have no session: `shared` serves all calls of a caller by one process; "
+        "`per_client` starts one for each client program of a caller, so that logs that name no call reach no other",
+    )
     session_idle_seconds: float = option(
         1_800, "session timeout: seconds until an unused session ends", minimum=1
     )

@@ -42,7 +42,7 @@ class Endpoint:
     async def _post(self, exchange: HttpExchange, *, is_modern: bool) -> None:
         check_content_type(exchange)
         body = await exchange.body()
-        message = rpc.read(body)
+        message = rpc.read_any(body)
         if isinstance(message, Garbage):
             raise HttpError(400, f"this is not JSON: {message.reason[:200]}", code=rpc.PARSE_ERROR)
         if isinstance(message, Opaque) or not message or message == Message():
@@ -52,9 +52,9 @@ class Endpoint:
             check_id(message)
         if (line := one_line(body)) is not body:
             # A server on a pipe takes one line per message: a line break in here would begin another message.
-            body, message = line, rpc.read(line)
+            body, message = line, rpc.read_any(line)
         if isinstance(message, Message) and (is_modern or rpc.is_modern(message.params)):
-            await self.singles.post(exchange, message)
+            await self.singles.post(exchange, body, message)
         elif is_modern or not isinstance(message, Message | list):
             raise HttpError(400, "send one request or notification, not a batch")
         else:

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 import msgspec
 
+from brimgate.relay.protocol.spans import TEXT, spans
+
 Json = bytes | memoryview
 """The text of a JSON value. A view of its message, where a copy would be large."""
 
@@ -78,7 +80,43 @@ _answer: Final = msgspec.json.Decoder(_Answer)
 _many: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
 
-def read(line: bytes | bytearray) -> Message | list[msgspec.Raw] | Opaque | Garbage:
+Read = Message | list[msgspec.Raw] | Opaque | Garbage
+
+
+def read_any(line: bytes | bytearray) -> Read:
+    """Read a message as the most tolerant client would: the one reader for everything that has to be routed.
+
+    Its members may be a strict copy of what came, so they are for looking at. What is sent on is the line itself.
+    """
+    found = read(line)
+    if not isinstance(found, Garbage):
+        return found
+    strict = read_leniently(line)
+    return read(strict) if strict is not None else _read_too_deep(line) or found
+
+
+def _read_too_deep(line: bytes | bytearray) -> Message | None:
+    """Read a message that is nested more deeply than any reader goes, by where its members begin and end."""
+    if len(line) > _MAX_LENIENT_BYTES or line.lstrip()[:1] != b"{":
+        return None
+    try:
+        found = {span.name: bytes(line[span.start : span.end]) for span in spans(line)}
+        method = text_of(found.get("method") or b'""').decode("utf-8", "replace")
+    except ValueError:
+        return None
+    raw = {name: msgspec.Raw(found[name]) for name in ("id", "params", "result", "error") if name in found}
+    return Message(method=method, **raw) if raw or method else None
+
+
+def elements_of(line: bytes | bytearray) -> list[bytes]:
+    """Return the messages of a batch as they came."""
+    try:
+        return [bytes(raw) for raw in _many.decode(line)]
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return [bytes(line[span.start : span.end]) for span in spans(line)]
+
+
+def read(line: bytes | bytearray) -> Read:
     try:
         return _one.decode(line)
     except msgspec.ValidationError:
@@ -88,7 +126,7 @@ def read(line: bytes | bytearray) -> Message | list[msgspec.Raw] | Opaque | Garb
     return _read_other(line)
 
 
-def _read_other(line: bytes | bytearray) -> Message | list[msgspec.Raw] | Opaque | Garbage:
+def _read_other(line: bytes | bytearray) -> Read:
     try:
         match line.lstrip()[:1]:
             case b"[":
@@ -143,9 +181,7 @@ _LAST_ID: Final = re.compile(_ID.pattern + rb"\s*\}\s*\Z")
 
 def messages_in(line: bytes | bytearray) -> list[Message]:
     """Read one message or those of a batch, be it in JSON that strict readers refuse; none if nobody can."""
-    found = read(line)
-    if isinstance(found, Garbage) and (strict := read_leniently(line)) is not None:
-        found = read(strict)
+    found = read_any(line)
     each = [read(bytes(raw)) for raw in found] if isinstance(found, list) else [found]
     return [one for one in each if isinstance(one, Message)]
 
@@ -214,10 +250,19 @@ def quoted(text: str) -> bytes:
 
 
 def one_line(text: bytes) -> bytes:
-    """Remove line ends from JSON: between its parts they are only space, and inside a text there are none."""
+    """Remove line ends from JSON: between its parts they are only space. Inside a text, where strict JSON has none, they
+    are escaped."""
     if b"\n" not in text and b"\r" not in text:
         return text
+    try:
+        msgspec.json.decode(text, type=msgspec.Raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        text = TEXT.sub(_without_line_ends, text)
     return text.translate(_LINE_ENDS).strip()
+
+
+def _without_line_ends(match: re.Match[bytes]) -> bytes:
+    return match[0].replace(b"\r", b"\\r").replace(b"\n", b"\\n")
 
 
 def members(raw: msgspec.Raw | None) -> dict[str, msgspec.Raw]:
