@@ -167,7 +167,7 @@ class ServedUpstream:
         """Decide whose a request is, the same way for MCP and for REST."""
         exchange.principal = principal_of(exchange.headers, self._deciding)
 
-    def _session(self, catalog: Catalog | None, principal: str) -> Session:
+    def _session(self, catalog: Catalog | None, principal: str, *, names_calls: bool = False) -> Session:
         session = Session(
             self._rules,
             self._protection,
@@ -177,6 +177,7 @@ class ServedUpstream:
             catalog=catalog,
             defers_work=True,
             tickets=self._tickets,
+            names_calls=names_calls,
         )
         self._live.add(session)
         return session
@@ -191,7 +192,7 @@ class ServedUpstream:
         return Link(
             self.name,
             self._connect,
-            self._session(None, principal),
+            self._session(None, principal, names_calls=True),
             self._log,
             max_bytes=self._max_bytes,
             on_answer=on_answer,
@@ -239,7 +240,7 @@ class ServedUpstream:
         shared = SharedServer(
             self.name,
             self._connect,
-            self._session(catalog, key[0]),
+            self._session(catalog, key[0], names_calls=True),
             catalog,
             self._log,
             max_bytes=self._max_bytes,

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 MEASURED: Final = frozenset(("tools/call", "resources/read", "prompts/get", "tasks/result", "tasks/get"))
 _SUBSCRIPTION: Final = "subscriptions/listen"
+_MAX_ORPHANS: Final = 100
 _MAX_WAITING: Final = 10_000
 """Beyond this number the oldest is forgotten; its answer is then recognised by its shape."""
 
@@ -75,6 +76,11 @@ class PendingCalls:
         if len(self._calls) > _MAX_WAITING:
             self._pop(next(iter(self._calls)))
 
+    @property
+    def awaited(self) -> set[bytes]:
+        """The ids, in one spelling, of the calls that will be answered."""
+        return {key for key, call in self._calls.items() if call.method != _SUBSCRIPTION}
+
     def take(self, key: bytes) -> PendingCall | None:
         if not key:
             return None
@@ -85,6 +91,28 @@ class PendingCalls:
         call = self._calls.pop(key, None)
         self._subscriptions -= call is not None and call.method == _SUBSCRIPTION
         return call
+
+
+class Orphans:
+    """Answers that name no call. Whose one is shows when all others that waited with it have been answered."""
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[bytes, set[bytes]]] = []
+
+    def add(self, error: bytes, candidates: set[bytes]) -> None:
+        self._waiting.append((error, candidates))
+        del self._waiting[:-_MAX_ORPHANS]
+
+    def settled(self, calls: PendingCalls) -> list[tuple[bytes, bytes]]:
+        """Return the calls whose answers these must be, each with its error, and forget them."""
+        found: list[tuple[bytes, bytes]] = []
+        awaited = calls.awaited if self._waiting else set[bytes]()
+        for error, candidates in self._waiting:
+            candidates &= awaited.difference(key for key, _ in found)
+            if len(candidates) == 1:
+                found.append((candidates.pop(), error))
+        self._waiting = [(error, candidates) for error, candidates in self._waiting if candidates]
+        return found
 
 
 def same_spelling(key: bytes) -> bytes:

@@ -27,7 +27,7 @@ from brimgate.relay.actions import (
     at_once,
     with_work_done,
 )
-from brimgate.relay.calls import MEASURED, Greeting, PendingCall, PendingCalls
+from brimgate.relay.calls import MEASURED, Greeting, Orphans, PendingCall, PendingCalls
 from brimgate.relay.catalog import Catalog
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import NOTHING, Garbage, Message, Opaque
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from brimgate.hold.protection import Protection
 
 _TOO_DEEP: Final = "maximum recursion depth"
+_SMALL_BYTES: Final = 10 << 10
+"""An answer that cannot be estimated passes up to here."""
+_NAMELESS: Final = rpc.encode({"code": rpc.UPSTREAM_GONE, "message": "the upstream's answer names no call"})
 _GREETINGS: Final = frozenset(("initialize", "server/discover"))
 
 Reason = UpstreamError | str
@@ -74,11 +77,13 @@ class Session:
         catalog: Catalog | None = None,
         defers_work: bool = False,
         tickets: "ClaimTickets | None" = None,
+        names_calls: bool = False,
     ) -> None:
         """Create a session.
 
         `catalog` is shared where several sessions see the same tools. If `defers_work`, long work is left to the
-        driver. `tickets` is where an upstream in our own process leaves its live lists.
+        driver. `tickets` is where an upstream in our own process leaves its live lists. If `names_calls`, an answer must
+        name its call, because each call has a response of its own: one that names none is given to the call it must be.
         """
         self.rules = rules
         """Replace it to change the rules: calls under way keep those they began with."""
@@ -86,6 +91,8 @@ class Session:
         self._reducer = Reducer(self._catalog, protection, clock, upstream, principal, tickets)
         self._defers_work = defers_work
         self._calls = PendingCalls()
+        self._names_calls = names_calls
+        self._orphans = Orphans()
         self._greeting = Greeting()
         self._held_back: list[ToUpstream] = []
         """What the client sent during the handshake with a restarted upstream."""
@@ -108,7 +115,8 @@ class Session:
     # From the client
 
     def from_client(self, line: Line) -> list[Action]:
-        return self._finish(self.hold_back(self._from_client(line)))
+        actions = self._from_client(line)
+        return self._finish(self.hold_back([*actions, *self._end_orphans()]))
 
     def _from_client(self, line: Line) -> list[Action]:
         message = rpc.read(line)
@@ -245,7 +253,8 @@ class Session:
     # From the upstream
 
     def from_upstream(self, line: Line) -> list[Action]:
-        return self._finish(self._read_from_upstream(line))
+        actions = self._read_from_upstream(line)
+        return self._finish([*actions, *self._end_orphans()])
 
     def _read_from_upstream(self, line: Line) -> list[Action]:
         message = rpc.read(line)
@@ -292,6 +301,11 @@ class Session:
     def _unknown_answer(self, message: Message, line: Line) -> list[Action]:
         if self._greeting.is_answer(message.key):
             return self._revived(message)
+        is_answer = message.has_error or message.result is not NOTHING
+        if self._names_calls and is_answer and message.key in (b"", b"null"):
+            error = bytes(message.error) if message.has_error else _NAMELESS
+            self._orphans.add(error, self._calls.awaited)
+            return [Note("nameless_answer", {"bytes": len(line)}, "warning")]
         call = PendingCall(message.key, "", self.rules)
         if message.has_error:
             return self._reducer.error(message, call, line)
@@ -300,6 +314,19 @@ class Session:
         if message.result is not NOTHING and looks_like_answer(memoryview(message.result)):
             return self._reducer.result(message, call, line)
         return [ToClient(line)]
+
+    def _end_orphans(self) -> list[Action]:
+        ended: list[Action] = []
+        for key, error in self._orphans.settled(self._calls):
+            call = self._calls.take(key)
+            if call is not None:
+                answer = rpc.read_any(rpc.failed(call.id, error))
+                ended += (
+                    self._failed(answer, call, rpc.failed(call.id, error))
+                    if isinstance(answer, Message)
+                    else []
+                )
+        return ended
 
     def _listed(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
         written = self._catalog.rewrite_list(
@@ -341,8 +368,8 @@ class Session:
         if strict is not None:
             return [_as_it_came(action, strict, line) for action in self._read_from_upstream(strict)]
         call = self._calls.take(rpc.guess_id(line)) if line.lstrip()[:1] == b"{" else None
-        if call is not None and call.method not in MEASURED and reason.startswith(_TOO_DEEP):
-            return [ToClient(line)]
+        if call is not None and reason.startswith(_TOO_DEEP) and _passes_unread(call, line):
+            return [*([self._reducer.passed(call, Message())] if call.is_measured else []), ToClient(line)]
         if call is not None:
             return self._reducer.unreadable(call, line, reason)
         return [Note("garbage", {"bytes": len(line), "reason": reason[:200]}, "warning")]
@@ -457,11 +484,12 @@ class Session:
 
 def _requests(line: Line) -> list[Message]:
     """Return the requests in a line, which may be a batch or something that strict readers refuse."""
-    read = rpc.read(line)
-    if isinstance(read, Garbage) and (strict := rpc.read_leniently(line)) is not None:
-        read = rpc.read(strict)
-    one_by_one = [rpc.read(bytes(raw)) for raw in read] if isinstance(read, list) else [read]
-    return [message for message in one_by_one if isinstance(message, Message) and message.is_request]
+    return [message for message in rpc.messages_in(line) if message.is_request]
+
+
+def _passes_unread(call: PendingCall, line: Line) -> bool:
+    """Return whether an answer passes that is nested too deeply to be read: one that is small whatever it says."""
+    return not call.is_measured or len(line) <= _SMALL_BYTES
 
 
 def _answers_of_ours(

@@ -110,10 +110,10 @@ class HttpSession:
     # To the client
 
     def _deliver(self, answer: ToClient) -> None:
-        message = rpc.read(answer.data)
+        message = rpc.read_any(answer.data)
         if isinstance(message, list):
-            for element in message:
-                self._deliver(answer._replace(data=bytes(element)))
+            for element in rpc.elements_of(answer.data):
+                self._deliver(answer._replace(data=element))
         elif isinstance(message, Message) and not message.method:
             self._answer(message, answer)
         elif isinstance(message, Message):
@@ -135,7 +135,7 @@ class HttpSession:
     def _stream_for(self, message: Message) -> EventStream:
         """Return the stream for a server's message: by its progress token, else the newest call, else GET."""
         if message.method == "notifications/progress":
-            stream = self._tokens.get(bytes(rpc.member(message.params, "progressToken")))
+            stream = self._tokens.get(same_spelling(bytes(rpc.member(message.params, "progressToken"))))
             if stream is not None:
                 return stream
         newest = next(
@@ -190,6 +190,7 @@ class HttpSession:
 
 
 def _progress_token(request: Message) -> bytes:
-    if b"progressToken" not in bytes(request.params):
+    raw = bytes(request.params)
+    if b"progressToken" not in raw and b"\\" not in raw:
         return b""
-    return bytes(rpc.member(rpc.member(request.params, "_meta"), "progressToken"))
+    return same_spelling(bytes(rpc.member(rpc.member(request.params, "_meta"), "progressToken")))

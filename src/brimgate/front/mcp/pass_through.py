@@ -8,9 +8,8 @@ from typing import Any, Final, Protocol, assert_never
 from brimgate.errors import UpstreamError
 from brimgate.front.mcp.errors import HttpError, from_refused, no_session, upstream_down
 from brimgate.front.mcp.passed_answers import Passing, UpstreamAnswer, client_messages, fetched, unanswered
-from brimgate.front.mcp.request import HttpExchange
+from brimgate.front.mcp.request import SESSION_ID, HttpExchange
 from brimgate.front.mcp.router import check_content_type, not_allowed
-from brimgate.front.mcp.sessions import SESSION_ID
 from brimgate.http.asgi import Header
 from brimgate.relay.actions import Action, Decided, Greeted, Note, ToClient, Told, ToUpstream, Wait, Work
 from brimgate.relay.catalog import Catalog, Catalogs
@@ -99,7 +98,7 @@ class Through:
         body = await exchange.body()
         if not body.strip():
             raise HttpError(400, "the request has no body", code=rpc.PARSE_ERROR)
-        message = rpc.read(body)
+        message = rpc.read_any(body)
         method, key = (message.method, message.key) if isinstance(message, Message) else ("", b"")
         session = self._session(exchange, key)
         onward, given = await _routed(session.from_client(body))
@@ -156,7 +155,8 @@ class Through:
 
     async def _check_own(self, exchange: HttpExchange, message: Message) -> None:
         """Check a request that we answer ourselves as strictly as the server would."""
-        if is_modern_header(exchange.header(b"mcp-protocol-version")) or rpc.is_modern(message.params):
+        is_modern = is_modern_header(exchange.header(b"mcp-protocol-version"))
+        if rpc.is_modern(message.params) or (is_modern and self._key(exchange) not in self._sessions):
             try:
                 check_envelope(message, exchange.headers)
             except ProtocolRefusal as refused:

@@ -8,8 +8,6 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapp
 from functools import lru_cache
 from typing import Any, Final, Protocol, cast
 
-import msgspec
-
 from brimgate.errors import UpstreamError
 from brimgate.front.mcp.errors import HttpError, too_many
 from brimgate.guard.principal import NOBODY, Principal
@@ -23,6 +21,7 @@ HANGUP: Final = "brimgate.hangup"
 """Where the connection puts the callback for its end."""
 PRINCIPAL: Final = "brimgate.principal"
 """Where another application that answers finds the principal."""
+SESSION_ID: Final = b"mcp-session-id"
 JSON: Final = (b"content-type", b"application/json")
 _STREAM: Final = (
     (b"content-type", b"text/event-stream"),
@@ -278,9 +277,10 @@ def check_batch(message: object) -> None:
         raise HttpError(400, f"a batch may hold {_MAX_BATCH:,} messages at most")
 
 
-def messages_of(elements: list[msgspec.Raw]) -> Iterator[Message]:
-    for element in elements:
-        message = rpc.read(bytes(element))
+def messages_of(body: bytes) -> Iterator[Message]:
+    """Yield the messages of a batch. Raise HttpError if it holds anything else."""
+    for element in rpc.elements_of(body):
+        message = rpc.read_any(element)
         if not isinstance(message, Message):
             raise HttpError(400, "a batch holds requests, notifications and answers only")
         check_id(message)

@@ -63,7 +63,7 @@ class Multiplexer(Generic[_T]):
             raise ValueError("this is no request")  # of the client, not of our code
         number = self._last + 1
         meta = rpc.members(rpc.members(message.params).get("_meta"))
-        seen = _with_token(replaced(line, ("id",), b"%d" % number), message.params, meta, b"%d" % number)
+        seen = _with_token(replaced(line, ("id",), b"%d" % number), meta, b"%d" % number)
         token, level = meta.get(_PROGRESS), _level_of(meta.get(LOG_LEVEL_KEY), missing=_NO_LOGS)
         self._last = number
         self._seats[number] = _Seat(who, message.key, bytes(token or b""), level, message.method == LISTEN)
@@ -162,10 +162,9 @@ def _level_of(raw: msgspec.Raw | None, *, missing: int) -> int:
     return _LEVELS.index(name) if name in _LEVELS else (_ALL_LEVELS if missing == _NO_LOGS else missing)
 
 
-def _with_token(line: bytes, params: msgspec.Raw, meta: dict[str, msgspec.Raw], token: bytes) -> bytes:
+def _with_token(line: bytes, meta: dict[str, msgspec.Raw], token: bytes) -> bytes:
     """Return the request with our progress token in place of the client's."""
-    raw = bytes(params)
-    if not meta or (b"progressToken" not in raw and b"\\" not in raw):
+    if not meta or (b"progressToken" not in line and b"\\" not in line):
         return line
     if _PROGRESS in meta:
         return replaced(line, ("params", "_meta", _PROGRESS), token)

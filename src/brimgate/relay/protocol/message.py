@@ -301,9 +301,13 @@ def answer(key: bytes, result: Json) -> bytes:
     return b"".join((b'{"jsonrpc":"2.0","id":', key or b"null", b',"result":', result, b"}"))
 
 
+def failed(key: bytes, error: Json) -> bytes:
+    return b"".join((b'{"jsonrpc":"2.0","id":', key or b"null", b',"error":', error, b"}"))
+
+
 def failure(key: bytes, code: int, text: str, data: bytes = b"") -> bytes:
     inside = b'{"code":%d,"message":%s%s}' % (code, quoted(text), b',"data":' + data if data else b"")
-    return b'{"jsonrpc":"2.0","id":' + (key or b"null") + b',"error":' + inside + b"}"
+    return failed(key, inside)
 
 
 def is_modern(params: msgspec.Raw) -> bool:
