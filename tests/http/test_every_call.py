@@ -263,6 +263,20 @@ def test_headers_of_mcp_reach_the_client(relaying: Serving) -> None:
     assert answer.headers["mcp-trace"] == "42"
 
 
+@pytest.mark.parametrize("method", ["tasks/get", "tasks/update", "tasks/cancel"])
+def test_the_id_of_a_task_is_in_a_header_and_checked(serving: Serving, method: str) -> None:
+    assert modern(serving, method, {"taskId": "t-1"}).json["result"] == {"method": method}
+    for wrong in ("t-2", ""):
+        refused = modern(serving, method, {"taskId": "t-1"}, mcp_name=wrong)
+        assert (refused.status, refused.json["error"]["code"]) == (400, -32020)
+
+
+def test_the_id_of_a_task_is_sent_to_a_server_over_http(upstream: RawUpstream) -> None:
+    with RawClient([*BRIMGATE, "run", "--upstream", upstream.url]) as client:
+        client.request("tasks/get", {"taskId": "täsk", "_meta": META})
+        assert upstream.last("tasks/get").header("mcp-name") == "=?base64?dMOkc2s=?="
+
+
 def test_garbage_of_a_client_on_stdio_is_answered(upstream: RawUpstream) -> None:
     with RawClient([*BRIMGATE, "run", "--upstream", upstream.url]) as client:
         client.send_line(b"this is no JSON")

@@ -338,10 +338,14 @@ class Connection(asyncio.Protocol):
             incoming.coding = self._coding(wanted[b"content-encoding"].lower())
 
     def _coding(self, coding: bytes) -> bytes:
-        if coding in (b"gzip", b"x-gzip", b"deflate"):
-            return coding
         if coding in (b"", b"identity"):
             return b""
+        from brimgate.http.encodings import (
+            readable_codings,  # few answers are compressed: we ask for identity
+        )
+
+        if coding.decode("latin-1") in readable_codings():
+            return coding
         name = coding.decode() if _TOKEN.fullmatch(coding) else "not one of HTTP's"
         raise UpstreamGarbled(f"its Content-Encoding is {name}: identity was asked for")
 
