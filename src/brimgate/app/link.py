@@ -16,6 +16,8 @@ _ENDING_SECONDS: Final = 10.0
 _STARTING_SECONDS: Final = 30.0
 _GREETING_SECONDS: Final = 60.0
 _STUCK_SECONDS: Final = 2.0
+_LOOK_SECONDS: Final = 1.0
+"""How often calls are looked for that took too long."""
 _Failing = Callable[[Line, str], list[Action]]
 
 
@@ -92,6 +94,7 @@ class Link:
         self._is_ending = False
         self._patience: asyncio.TimerHandle | None = None
         """The timeout of a handshake."""
+        self._watching: asyncio.TimerHandle | None = None
         self.was_up = False
         self.greeted: asyncio.Future[bytes] | None = None
         """Set if somebody waits for the answer to the handshake that the session was primed with."""
@@ -113,8 +116,9 @@ class Link:
     async def end(self, grace_seconds: float) -> None:
         self._is_ending = True
         self._waits.cancel()
-        if self._patience is not None:
-            self._patience.cancel()
+        for timer in (self._patience, self._watching):
+            if timer is not None:
+                timer.cancel()
         if self._starting is not None:
             # A server that is just being started would outlive us.
             await self._tasks.finish(_STARTING_SECONDS)
@@ -130,11 +134,25 @@ class Link:
     # Messages
 
     def from_client(self, line: Line) -> None:
+        self._watch()
         try:
             self.do(self.session.from_client(line), line, self.session.fail)
         except Exception as error:  # noqa: BLE001  # one message must not end the session
             self._log.write("internal_error", {"side": "client", "error": repr(error)[:200]}, "error")
             self.do(self.session.fail(line, "Brimgate failed on this message; its log says why"))
+
+    def _watch(self) -> None:
+        """Look now and then for calls that the upstream says nothing about, as long as there are calls."""
+        limit = self.session.silence.limit_seconds
+        if limit and self._watching is None:
+            loop = asyncio.get_running_loop()
+            self._watching = loop.call_later(min(limit / 4, _LOOK_SECONDS), self._end_silent)
+
+    def _end_silent(self) -> None:
+        self._watching = None
+        self.do(self.session.end_silent())
+        if self.session.pending_calls and not self._is_ending:
+            self._watch()
 
     def _from_upstream(self, line: Line) -> None:
         try:

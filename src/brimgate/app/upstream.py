@@ -139,6 +139,7 @@ class ServedUpstream:
         self._rules = self._make_rules(config)
         for session in self._live:
             session.rules = self._rules
+            session.silence.limit_seconds = config.call_timeout_seconds
 
     def _timing(self) -> Server:
         return self._config.server
@@ -179,6 +180,7 @@ class ServedUpstream:
             tickets=self._tickets,
             names_calls=names_calls,
         )
+        session.silence.limit_seconds = self._config.call_timeout_seconds
         self._live.add(session)
         return session
 

@@ -178,6 +178,12 @@ class Config:
         "brimgate_read", "name of the added tool that reads on from a cursor", reloadable=False
     )
     max_result_bytes: int = option(64 << 20, "largest message in bytes", minimum=1 << 16, reloadable=False)
+    call_timeout_seconds: float = option(
+        0,
+        "seconds without an answer or progress until a call ends with an error and the upstream is told to cancel it; "
+        "0: no limit",
+        minimum=0,
+    )
     store: Literal["folder", "memory"] = option(
         "folder",
         "where `run`, `call`, `read` and `reduce` hold answers: `folder` is one of your own, from which each of them "

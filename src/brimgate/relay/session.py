@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 import msgspec
 
 from brimgate.engine.policy import Rules
-from brimgate.errors import AnswerTooLarge, BrimgateError, UpstreamError, UpstreamRefused
+from brimgate.errors import AnswerTooLarge, BrimgateError, UpstreamError, UpstreamRefused, UpstreamTimeout
 from brimgate.hold.runtime import run_work
 from brimgate.relay.actions import (
     Action,
@@ -27,7 +27,7 @@ from brimgate.relay.actions import (
     at_once,
     with_work_done,
 )
-from brimgate.relay.calls import MEASURED, Greeting, Orphans, PendingCall, PendingCalls
+from brimgate.relay.calls import MEASURED, Greeting, Orphans, PendingCall, PendingCalls, Silence
 from brimgate.relay.catalog import Catalog
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import NOTHING, Garbage, Message, Opaque
@@ -93,6 +93,7 @@ class Session:
         self._calls = PendingCalls()
         self._names_calls = names_calls
         self._orphans = Orphans()
+        self.silence = Silence(self._calls)
         self._greeting = Greeting()
         self._held_back: list[ToUpstream] = []
         """What the client sent during the handshake with a restarted upstream."""
@@ -165,6 +166,10 @@ class Session:
         elif method in _GREETINGS:
             call.line = line
             self._client = rpc.client_name(message.params) or self._client
+        return self._send(call, message, line)
+
+    def _send(self, call: PendingCall, message: Message, line: Line) -> list[Action]:
+        self.silence.note_sent(call, message.params)
         self._calls.add(call)
         return [ToUpstream(line, True)]
 
@@ -190,8 +195,7 @@ class Session:
             return [self._reducer.refusal(call, answer, text, "refused"), ToClient(answer)]
         call.protected = rule.protects(call.tool, bytes(arguments))
         call.arguments = bytes(arguments) if rule.formats is not None else b""
-        self._calls.add(call)
-        return [ToUpstream(line, True)]
+        return self._send(call, message, line)
 
     def _route_chained_read(
         self, message: Message, arguments: msgspec.Raw, call: PendingCall, line: Line
@@ -268,6 +272,8 @@ class Session:
 
     def _from_upstream(self, message: Message, line: Line) -> list[Action]:
         if message.method:
+            if message.method == "notifications/progress":
+                self.silence.note_progress(message.params)
             is_task = message.method == "notifications/tasks"
             return self._reducer.task_note(message, self.rules, line) if is_task else [ToClient(line)]
         call = self._calls.take(message.key)
@@ -301,6 +307,8 @@ class Session:
     def _unknown_answer(self, message: Message, line: Line) -> list[Action]:
         if self._greeting.is_answer(message.key):
             return self._revived(message)
+        if self.silence.is_late(message.key):
+            return [Note("late_answer", {"bytes": len(line)}, "warning")]
         is_answer = message.has_error or message.result is not NOTHING
         if self._names_calls and is_answer and message.key in (b"", b"null"):
             error = bytes(message.error) if message.has_error else _NAMELESS
@@ -386,6 +394,16 @@ class Session:
             Note("answer_too_large", {"max_bytes": max_bytes}, "error"),
             *(action for key in keys for action in _answers_of_ours([self._give_up(key, failure)], failure)),
         ]
+
+    def end_silent(self) -> list[Action]:
+        """End the calls that the upstream says nothing about for too long, and tell it so."""
+        actions: list[Action] = []
+        for call in self.silence.overdue():
+            failure = silent_too_long(self.silence.limit_seconds)
+            actions += _answers_of_ours([self._give_up(call.id, failure)], failure)
+            if call.method != "initialize":  # which must not be cancelled, says the protocol
+                actions.append(ToUpstream(cancellation(call.id)))
+        return actions
 
     def fail_pending(self, reason: Reason, advice: str = "", but: Sequence[Line] = ()) -> list[Action]:
         """Fail all pending calls, because nobody will answer them, except those that have not been sent yet.
@@ -480,6 +498,19 @@ class Session:
                 case _:
                     assert_never(action)
         return rest
+
+
+def silent_too_long(seconds: float) -> UpstreamTimeout:
+    text = (
+        f"the upstream said nothing for {seconds:g} s (call_timeout_seconds) and was told to cancel the call"
+    )
+    return UpstreamTimeout(f"{text}: what it has done by then is unknown")
+
+
+def cancellation(key: bytes) -> bytes:
+    """Return the notification that a request is no longer waited for."""
+    params = b'{"requestId":' + key + b',"reason":"it took too long"}'
+    return b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":' + params + b"}"
 
 
 def _requests(line: Line) -> list[Message]:

@@ -10,7 +10,7 @@ from brimgate.front.mcp.errors import REQUEST_CANCELLED, HttpError
 from brimgate.front.mcp.event_stream import EventStream, priming
 from brimgate.front.mcp.request import Converse, Timing
 from brimgate.relay.actions import Line, ToClient
-from brimgate.relay.calls import same_spelling, spellings
+from brimgate.relay.calls import progress_token, same_spelling, spellings
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
 
@@ -60,7 +60,7 @@ class HttpSession:
             self._add(stream)
         for key, request in zip(keys, requests, strict=True):
             self._waiting[key] = stream
-            if streams and (token := _progress_token(request)):
+            if streams and (token := progress_token(request.params)):
                 self._tokens[token] = stream
         self.link.from_client(line)
         return stream
@@ -187,10 +187,3 @@ class HttpSession:
         for stream in [*self._streams.values(), *self._waiting.values()]:
             stream.finish()
         await self.link.end(grace_seconds)
-
-
-def _progress_token(request: Message) -> bytes:
-    raw = bytes(request.params)
-    if b"progressToken" not in raw and b"\\" not in raw:
-        return b""
-    return same_spelling(bytes(rpc.member(rpc.member(request.params, "_meta"), "progressToken")))
