@@ -2,6 +2,7 @@
 
 import json
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,8 @@ import pytest
 
 from tests.config.running import BRIMGATE
 from tests.http.raw_upstream import Called, RawUpstream, Script, into, raw_upstream
-from tests.http.serving import META, Answer, Serving, modern, serve, text_of, wait_until
-from tests.http.wire import request, wire
+from tests.http.serving import META, PATIENCE, Answer, Serving, modern, serve, text_of, wait_until
+from tests.http.wire import Wire, request, wire
 from tests.relay.rawclient import RawClient
 
 SERVER = Path(__file__).with_name("scripted_server.py")
@@ -261,6 +262,52 @@ def test_an_odd_answer_over_http_passes_as_it_came(relaying: Serving) -> None:
 def test_headers_of_mcp_reach_the_client(relaying: Serving) -> None:
     answer = modern(relaying, "tools/call", {"name": "tagged", "arguments": {}})
     assert answer.headers["mcp-trace"] == "42"
+
+
+GOES_ON = threading.Event()
+STREAMED = b'{"jsonrpc":"2.0","id":"k","result":{"first":1,', b'"second":2}}'
+
+
+def streamed(called: Called) -> bool:
+    called.head("200 OK", "application/json", "Transfer-Encoding: chunked")
+    for piece in STREAMED:
+        called.send(b"%x\r\n%b\r\n" % (len(piece), piece))
+        GOES_ON.wait(PATIENCE)
+    called.send(b"0\r\n\r\n")
+    return True
+
+
+SCRIPTS["example/streamed"] = streamed
+SCRIPTS["example/cut"] = lambda called: (
+    called.head("200 OK", "application/json", "Transfer-Encoding: chunked"),
+    called.send(b"%x\r\n%b\r\n" % (len(STREAMED[0]), STREAMED[0])),
+    None,
+)[-1]
+
+
+def ask_raw(opened: Wire, method: bytes) -> None:
+    body = b'{"jsonrpc":"2.0","id":"k","method":"%b"}' % method
+    usual = (b"Content-Type: application/json", b"Accept: application/json, text/event-stream")
+    opened.send(request(b"POST /mcp", *usual, body=body))
+
+
+def test_json_that_streams_is_passed_as_it_comes_where_it_is_never_reduced(relaying: Serving) -> None:
+    with wire(relaying) as opened:
+        ask_raw(opened, b"example/streamed")
+        status, _ = opened.head()
+        pieces = opened.chunks()
+        first = next(pieces)
+        assert (status, first) == (200, STREAMED[0])
+        GOES_ON.set()
+        assert first + b"".join(pieces) == b"".join(STREAMED)
+
+
+def test_json_that_streams_and_breaks_is_cut(relaying: Serving) -> None:
+    with wire(relaying) as opened:
+        ask_raw(opened, b"example/cut")
+        opened.head()
+        with pytest.raises((EOFError, ConnectionResetError)):
+            list(opened.chunks())
 
 
 @pytest.mark.parametrize("method", ["tasks/get", "tasks/update", "tasks/cancel"])

@@ -113,6 +113,12 @@ class Session:
     def is_waiting_for(self, key: bytes) -> bool:
         return key in self._calls
 
+    def passes_unread(self, key: bytes) -> bool:
+        """Return whether the answer to a call passes as it is, whatever it says: it is never reduced nor rewritten."""
+        call = self._calls.get(key)
+        rewritten = ("tools/list", *_GREETINGS)
+        return call is not None and not call.is_measured and call.method not in rewritten
+
     # From the client
 
     def from_client(self, line: Line) -> list[Action]:

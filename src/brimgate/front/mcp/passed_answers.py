@@ -68,7 +68,11 @@ class Passing:
             await exchange.answer_json(_joined(mine))
         else:
             # Whatever its type: some clients do not look at it.
-            body = await self._read(answer, key)
+            begun = await _first_piece(answer) if answer.status == 200 and session.passes_unread(key) else b""
+            if rpc.guess_id(begun) == key and begun:
+                await self._pass_pieces(exchange, answer, session, begun, headers)
+                return False
+            body = begun + await self._read(answer, key)
             if answer.status < 400:
                 body = _addressed(body, key)
             whole = await self._rewritten(body, session) if body.strip() else body
@@ -84,6 +88,27 @@ class Passing:
                 await exchange.answer(answer.status, _joined([*mine, whole]) if mine else whole, headers)
             return answer.status == _ACCEPTED
         return False
+
+    async def _pass_pieces(
+        self,
+        exchange: HttpExchange,
+        answer: UpstreamAnswer,
+        session: Session,
+        piece: bytes,
+        headers: list[Header],
+    ) -> None:
+        """Pass JSON on as it comes. If it breaks, or is too large, the connection is cut: the client sees it."""
+        await exchange.begin(headers, answer.status)
+        pieces, size = [piece], 0
+        while piece:
+            size += len(piece)
+            if size > self._max_bytes:
+                raise self._too_large()
+            await exchange.write(piece)
+            piece = await answer.next()
+            pieces.append(piece)
+        await self._rewritten(b"".join(pieces), session)
+        await exchange.end()
 
     async def _read(self, answer: UpstreamAnswer, key: bytes) -> bytes:
         try:
@@ -222,6 +247,11 @@ async def fetched(wait: Wait) -> list[Action]:
         return wait.then()
     except (UpstreamError, ClientError) as error:
         return wait.failed(error)
+
+
+async def _first_piece(answer: UpstreamAnswer) -> bytes:
+    """Return the beginning of a body whose length nobody knows yet; nothing of any other."""
+    return await answer.next() if not answer.header(b"content-length") else b""
 
 
 def _addressed(text: bytes, key: bytes) -> bytes:
