@@ -1,7 +1,8 @@
 """A server on stdio, in either era, that says what a call tells it to, byte by byte.
 
-`python scripted_server.py JOURNAL`: every line that comes is in the journal, as it came. The argument `lines` of any tool
-is written in Latin-1, with `$ID` for the id of the request and `$TOKEN` for its progress token.
+`python scripted_server.py JOURNAL`: every line that comes is in the journal, as it came. The argument `lines` of any
+request is written in Latin-1 (in UTF-8 where it has other characters), with `$ID` for the id of the request and `$TOKEN` for
+its progress token.
 """
 
 import json
@@ -13,7 +14,11 @@ JOURNAL = Path(sys.argv[1])
 
 
 def say(text: str) -> None:
-    sys.stdout.buffer.write(text.encode("latin-1") + b"\n")
+    try:
+        data = text.encode("latin-1")
+    except UnicodeEncodeError:
+        data = text.encode("utf-8", "surrogatepass")
+    sys.stdout.buffer.write(data + b"\n")
     sys.stdout.buffer.flush()
 
 
@@ -32,9 +37,9 @@ def react(message: dict[str, Any]) -> None:
             answer(key, {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}})
         case "tools/list":
             answer(key, {"tools": [{"name": "say", "inputSchema": {"type": "object"}}]})
-        case "tools/call":
+        case _ if key is not None and "lines" in (params.get("arguments") or {}):
             token = (params.get("_meta") or {}).get("progressToken")
-            for line in (params.get("arguments") or {}).get("lines", ()):
+            for line in params["arguments"]["lines"]:
                 say(line.replace("$ID", json.dumps(key)).replace("$TOKEN", json.dumps(token)))
         case _ if key is not None:
             answer(key, {"method": message.get("method")})

@@ -134,7 +134,8 @@ class Link:
     # Messages
 
     def from_client(self, line: Line) -> None:
-        self._watch()
+        if self.session.silence.limit_seconds and self._watching is None:
+            self._watch()
         try:
             self.do(self.session.from_client(line), line, self.session.fail)
         except Exception as error:  # noqa: BLE001  # one message must not end the session
@@ -143,10 +144,8 @@ class Link:
 
     def _watch(self) -> None:
         """Look now and then for calls that the upstream says nothing about, as long as there are calls."""
-        limit = self.session.silence.limit_seconds
-        if limit and self._watching is None:
-            loop = asyncio.get_running_loop()
-            self._watching = loop.call_later(min(limit / 4, _LOOK_SECONDS), self._end_silent)
+        seconds = min(self.session.silence.limit_seconds / 4 or _LOOK_SECONDS, _LOOK_SECONDS)
+        self._watching = asyncio.get_running_loop().call_later(seconds, self._end_silent)
 
     def _end_silent(self) -> None:
         self._watching = None

@@ -79,6 +79,7 @@ class PendingCalls:
         key = same_spelling(call.id)
         self._pop(key)
         self._calls[key] = call
+        call.heard_at = time.monotonic()
         self._subscriptions += call.method == _SUBSCRIPTION
         if len(self._calls) > _MAX_WAITING:
             self._pop(next(iter(self._calls)))
@@ -112,11 +113,6 @@ class Silence:
         self._calls = calls
         self._ended: OrderedDict[bytes, None] = OrderedDict()
 
-    def note_sent(self, call: PendingCall, params: msgspec.Raw) -> None:
-        call.heard_at = time.monotonic()
-        call.token = progress_token(params) if self.limit_seconds else b""
-        self._ended.pop(same_spelling(call.id), None)
-
     def note_progress(self, params: msgspec.Raw) -> None:
         token = same_spelling(bytes(rpc.member(params, "progressToken"))) if self.limit_seconds else b""
         for call in self._calls if token else ():
@@ -146,21 +142,21 @@ class Orphans:
     """Answers that name no call. Whose one is shows when all others that waited with it have been answered."""
 
     def __init__(self) -> None:
-        self._waiting: list[tuple[bytes, set[bytes]]] = []
+        self.waiting: list[tuple[bytes, set[bytes]]] = []
 
     def add(self, error: bytes, candidates: set[bytes]) -> None:
-        self._waiting.append((error, candidates))
-        del self._waiting[:-_MAX_ORPHANS]
+        self.waiting.append((error, candidates))
+        del self.waiting[:-_MAX_ORPHANS]
 
     def settled(self, calls: PendingCalls) -> list[tuple[bytes, bytes]]:
         """Return the calls whose answers these must be, each with its error, and forget them."""
         found: list[tuple[bytes, bytes]] = []
-        awaited = calls.awaited if self._waiting else set[bytes]()
-        for error, candidates in self._waiting:
+        awaited = calls.awaited
+        for error, candidates in self.waiting:
             candidates &= awaited.difference(key for key, _ in found)
             if len(candidates) == 1:
                 found.append((candidates.pop(), error))
-        self._waiting = [(error, candidates) for error, candidates in self._waiting if candidates]
+        self.waiting = [(error, candidates) for error, candidates in self.waiting if candidates]
         return found
 
 

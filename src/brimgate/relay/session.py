@@ -27,7 +27,15 @@ from brimgate.relay.actions import (
     at_once,
     with_work_done,
 )
-from brimgate.relay.calls import MEASURED, Greeting, Orphans, PendingCall, PendingCalls, Silence
+from brimgate.relay.calls import (
+    MEASURED,
+    Greeting,
+    Orphans,
+    PendingCall,
+    PendingCalls,
+    Silence,
+    progress_token,
+)
 from brimgate.relay.catalog import Catalog
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import NOTHING, Garbage, Message, Opaque
@@ -123,7 +131,9 @@ class Session:
 
     def from_client(self, line: Line) -> list[Action]:
         actions = self._from_client(line)
-        return self._finish(self.hold_back([*actions, *self._end_orphans()]))
+        if self._orphans.waiting:
+            actions += self._end_orphans()
+        return self._finish(self.hold_back(actions))
 
     def _from_client(self, line: Line) -> list[Action]:
         message = rpc.read(line)
@@ -172,10 +182,8 @@ class Session:
         elif method in _GREETINGS:
             call.line = line
             self._client = rpc.client_name(message.params) or self._client
-        return self._send(call, message, line)
-
-    def _send(self, call: PendingCall, message: Message, line: Line) -> list[Action]:
-        self.silence.note_sent(call, message.params)
+        if self.silence.limit_seconds:
+            call.token = progress_token(message.params)
         self._calls.add(call)
         return [ToUpstream(line, True)]
 
@@ -201,7 +209,10 @@ class Session:
             return [self._reducer.refusal(call, answer, text, "refused"), ToClient(answer)]
         call.protected = rule.protects(call.tool, bytes(arguments))
         call.arguments = bytes(arguments) if rule.formats is not None else b""
-        return self._send(call, message, line)
+        if self.silence.limit_seconds:
+            call.token = progress_token(message.params)
+        self._calls.add(call)
+        return [ToUpstream(line, True)]
 
     def _route_chained_read(
         self, message: Message, arguments: msgspec.Raw, call: PendingCall, line: Line
@@ -264,7 +275,9 @@ class Session:
 
     def from_upstream(self, line: Line) -> list[Action]:
         actions = self._read_from_upstream(line)
-        return self._finish([*actions, *self._end_orphans()])
+        if self._orphans.waiting:
+            actions += self._end_orphans()
+        return self._finish(actions)
 
     def _read_from_upstream(self, line: Line) -> list[Action]:
         message = rpc.read(line)

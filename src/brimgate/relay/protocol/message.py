@@ -1,6 +1,7 @@
 """JSON-RPC messages as bytes: only what routing needs is read, the rest stays unchanged text."""
 
 import json
+import math
 import re
 from dataclasses import dataclass
 from typing import Any, Final
@@ -156,6 +157,12 @@ class _Spelled(float):
         return self.text
 
 
+def _finite(text: str) -> float | str:
+    """Read a number; one beyond any range stays a text, as NaN does."""
+    number = _Spelled(text)
+    return number if math.isfinite(number) else text
+
+
 def read_leniently(line: bytes | bytearray) -> bytes | None:
     """Convert a message that strict readers refuse and many clients accept: NaN, lone surrogates, broken UTF-8.
 
@@ -166,7 +173,7 @@ def read_leniently(line: bytes | bytearray) -> bytes | None:
         return None
     try:
         value = json.loads(
-            line.decode("utf-8", "replace"), parse_constant=str, parse_float=_Spelled, strict=False
+            line.decode("utf-8", "replace"), parse_constant=str, parse_float=_finite, strict=False
         )
         return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     except (ValueError, RecursionError):
