@@ -51,7 +51,9 @@ def main() -> None:
     with JOURNAL.open("ab", buffering=0) as journal:
         for line in sys.stdin.buffer:
             journal.write(line)
-            react(json.loads(line.decode("utf-8", "replace"), strict=False))
+            read = json.loads(line.decode("utf-8", "replace"), strict=False)
+            for message in read if isinstance(read, list) else [read]:
+                react(message)
 
 
 if __name__ == "__main__":

@@ -118,6 +118,11 @@ def read(text: str | bytes) -> Any:
     return json.loads(text, parse_float=str, parse_int=str, parse_constant=str, strict=False)
 
 
+def flat(read_messages: list[Any]) -> list[Any]:
+    """Messages one by one, also those of batches."""
+    return [one for found in read_messages for one in (found if isinstance(found, list) else [found])]
+
+
 def same(key: Any) -> Any:
     """An id by value."""
     return key if not isinstance(key, str) or not key.removesuffix(".0").lstrip("-").isdigit() else float(key)
@@ -137,13 +142,24 @@ class End:
 
 def upstream_says(called: Called) -> bool | None:
     """The same as the scripted server, over HTTP."""
-    message = json.loads(called.body.decode("utf-8", "surrogateescape"), strict=False) if called.body else {}
     if called.method != "POST":
         called.head("405 Method Not Allowed", "", "Content-Length: 0")
         return True
-    if "id" not in message:
+    parsed = json.loads(called.body.decode("utf-8", "surrogateescape"), strict=False)
+    messages = parsed if isinstance(parsed, list) else [parsed]
+    said = [line for message in messages if "id" in message for line in lines_for(message)]
+    if not said:
         called.head("202 Accepted", "", "Content-Length: 0")
         return True
+    if len(said) == 1 and not isinstance(parsed, list):
+        return called.answer(said[0])
+    called.begin_stream()
+    called.send(b"".join(b"data: " + one + b"\n\n" for one in said))
+    return None
+
+
+def lines_for(message: dict[str, Any]) -> list[bytes]:
+    """What a request is answered with."""
     params = message.get("params", {})
     lines = params.get("arguments", {}).get("lines")
     if lines is None:
@@ -154,14 +170,9 @@ def upstream_says(called: Called) -> bool | None:
         }
         lines = ['{"jsonrpc":"2.0","id":$ID,"result":' + json.dumps(who) + "}"]
     token = json.dumps(params.get("_meta", {}).get("progressToken"))
-    said = [
+    return [
         line.replace("$ID", json.dumps(message["id"])).replace("$TOKEN", token).encode() for line in lines
     ]
-    if len(said) == 1:
-        return called.answer(said[0])
-    called.begin_stream()
-    called.send(b"".join(b"data: " + one + b"\n\n" for one in said))
-    return None
 
 
 class AnyScript(dict[str, Any]):
@@ -176,7 +187,7 @@ def behind(kind: str, folder: Path) -> Iterator[tuple[list[str], Callable[[], li
         journal = folder / "journal"
         yield (
             ["--", *SERVER, str(journal)],
-            lambda: [read(line) for line in journal.read_bytes().splitlines()],
+            lambda: flat([read(line) for line in journal.read_bytes().splitlines()]),
         )
         return
     with raw_upstream(AnyScript()) as upstream:
@@ -184,7 +195,7 @@ def behind(kind: str, folder: Path) -> Iterator[tuple[list[str], Callable[[], li
 
 
 def heard_by(upstream: RawUpstream) -> list[Any]:
-    return [read(called.body) for called in upstream.calls if called.body]
+    return flat([read(called.body) for called in upstream.calls if called.body])
 
 
 @contextmanager
@@ -205,9 +216,12 @@ def end(client: str, server: str, era: str, folder: Path) -> Iterator[End]:
 
 def ask_stdio(raw: RawClient, text: str) -> list[Any]:
     raw.send_line(text.encode())
-    key, found = read(text)["id"], []
-    while not found or "method" in found[-1] or same(found[-1]["id"]) != same(key):
-        found.append(read(raw.receive_line()))
+    waiting = {same(one["id"]) for one in flat([read(text)]) if "id" in one}
+    found: list[Any] = []
+    while waiting:
+        came = flat([read(raw.receive_line())])
+        waiting.difference_update(same(one["id"]) for one in came if "method" not in one)
+        found += came
     return found
 
 
@@ -227,7 +241,7 @@ def http_end(serving: Serving, era: str, got: Callable[[], list[Any]]) -> End:
         answer = post(method, text)
         assert answer.status in (200, 400, 404), (text, answer)
         if "text/event-stream" not in answer.headers["content-type"]:
-            return [read(answer.body)]
+            return flat([read(answer.body)])
         events = parse_events(answer.body.decode("utf-8", "surrogateescape"))
         return [read(event["data"]) for event in events if event.get("data")]
 
@@ -259,6 +273,17 @@ def numbers_of(messages: list[Any], *, notes: bool) -> list[Any]:
     return found
 
 
+def check_batch(one: End, odd: Odd) -> None:
+    """Two requests and a notification, which may be answered together or one by one."""
+    answers = {key: odd.answer() for key in (odd.key(), odd.key())}
+    requests = [odd.request(key, [answer], "")[1] for key, answer in answers.items()]
+    batch = f"[{requests[0]}, {odd.note()},{requests[1]}]"
+    one.sent += read(batch)
+    got = one.ask("", batch)
+    wanted = [expected([answer], read(key), "")[0] for key, answer in answers.items()]
+    assert [by_value(message) for message in got] == [by_value(message) for message in wanted], batch
+
+
 def check_server(one: End, *, notes: bool) -> None:
     wanted = numbers_of(one.sent, notes=notes)
     wait_until(lambda: len(numbers_of(one.got(), notes=notes)) >= len(wanted), "all messages", 30)
@@ -286,5 +311,7 @@ def test_odd_messages_arrive_as_they_were_sent(client: str, server: str, era: st
             assert [by_value(message) for message in got] == [
                 by_value(message) for message in expected(lines, read(key), token)
             ], request
+            if era == OLDER and odd.dice.random() < 0.1:
+                check_batch(one, odd)
         for notes in (True, False):
             check_server(one, notes=notes)
