@@ -288,6 +288,21 @@ def test_an_answer_nested_deeper_than_we_read_passes_where_it_is_not_measured() 
     assert conversation.upstream(line) == ([], [line])
 
 
+def test_what_stands_beside_a_rewritten_result_stays() -> None:
+    conversation = Conversation()
+    conversation.client(b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}')
+    _, (listed,) = conversation.upstream(b'{"jsonrpc":"2.0","x-more":1.50,"id":1,"result":{"tools":[]}}')
+    assert b'"x-more":1.50' in listed
+    assert b"brimgate_read" in listed
+    conversation.client(b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"t"}}')
+    text = json.dumps([{"row": number, "note": f"note {number}"} for number in range(3_000)])
+    result = {"content": [{"type": "text", "text": text}]}
+    line = json.dumps({"jsonrpc": "2.0", "id": 2, "x-more": [1], "result": result}).encode()
+    _, (reduced,) = conversation.upstream(line)
+    assert json.loads(reduced)["x-more"] == [1]
+    assert len(reduced) < len(line) / 2
+
+
 def test_a_small_answer_nested_deeper_than_we_read_passes() -> None:
     conversation = Conversation()
     conversation.client(b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"t"}}')

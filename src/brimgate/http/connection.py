@@ -347,7 +347,9 @@ class Connection(asyncio.Protocol):
         if coding.decode("latin-1") in readable_codings():
             return coding
         name = coding.decode() if _TOKEN.fullmatch(coding) else "not one of HTTP's"
-        raise UpstreamGarbled(f"its Content-Encoding is {name}: identity was asked for")
+        extra = {"br": "brotli", "zstd": "zstd"}.get(name)
+        hint = f"; the extra `{extra}` reads it" if extra else ""
+        raise UpstreamGarbled(f"its Content-Encoding is {name}: identity was asked for{hint}")
 
     def _send(self, head: bytes, body: bytes | None) -> None:
         transport = self._transport

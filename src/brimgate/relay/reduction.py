@@ -124,7 +124,7 @@ class Reducer:
         hold = self._hold(call, answer_format)
         bounded = results.bound_result(raw, rule, hold, schema, modern=call.modern)
         if bounded is not None:
-            answer = ToClient(rpc.answer(key, bounded.raw))
+            answer = ToClient(_with_result(line, raw, key, bounded.raw))
             return [*notes, self._reduced(call, bounded, len(raw), began), answer]
         return [*notes, self.passed(call, message), ToClient(_unchanged(rule, line, raw, key))]
 
@@ -362,13 +362,23 @@ class _ReadArguments(msgspec.Struct):
     cursor: str = ""
 
 
+def _with_result(line: Line, raw: memoryview, key: bytes, result: bytes) -> bytes:
+    """Return an answer with another result. What else it has stays, unless that is large: it is not measured."""
+    plain = len(rpc.answer(key, b""))
+    return (
+        rpc.with_result(line, key, result)
+        if plain < len(line) - len(raw) <= _ENVELOPE_BYTES
+        else rpc.answer(key, result)
+    )
+
+
 def _unchanged(rule: ToolRule, line: Line, raw: memoryview, key: bytes) -> Line:
     """Return the message for an answer that fits."""
     if rule.annotates_all and bytes(raw[:1]) == b"{":
         from brimgate.relay.budget import untouched_record
         from brimgate.relay.rewrite import annotated
 
-        return rpc.answer(key, annotated(raw, untouched_record(raw, rule)))
+        return _with_result(line, raw, key, annotated(raw, untouched_record(raw, rule)))
     # Nothing beside a result is meant for a client to read.
     return rpc.answer(key, raw) if len(line) - len(raw) > _ENVELOPE_BYTES else line
 

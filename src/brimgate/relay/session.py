@@ -366,13 +366,13 @@ class Session:
             self._clash_told = True
             what = f"the upstream has a tool named {call.rules.read_tool} too: ours is used; read_tool renames it"
             notes.append(Note("tool_name_clash", {"tool": call.rules.read_tool, "hint": what}, "warning"))
-        return [*notes, ToClient(rpc.answer(message.key, written))]
+        return [*notes, ToClient(rpc.with_result(line, message.key, written))]
 
     def _greeted_by_upstream(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
         if call.method == "initialize":
             self._greeting.request = call.line
         written = self._catalog.rewrite_capabilities(memoryview(message.result))
-        return [ToClient(line if written is None else rpc.answer(message.key, written))]
+        return [ToClient(line if written is None else rpc.with_result(line, message.key, written))]
 
     def _batch_from_upstream(self, elements: list[msgspec.Raw], line: Line) -> list[Action]:
         routed: list[tuple[bytes, list[Action]]] = []

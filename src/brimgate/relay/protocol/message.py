@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from brimgate.relay.protocol.spans import TEXT, spans
+from brimgate.relay.protocol.spans import TEXT, replaced, spans
 
 Json = bytes | memoryview
 """The text of a JSON value. A view of its message, where a copy would be large."""
@@ -306,6 +306,14 @@ def encode(value: Any) -> bytes:
 
 def answer(key: bytes, result: Json) -> bytes:
     return b"".join((b'{"jsonrpc":"2.0","id":', key or b"null", b',"result":', result, b"}"))
+
+
+def with_result(line: bytes | bytearray, key: bytes, result: Json) -> bytes:
+    """Return the same answer with another result, and with the members that nobody knows."""
+    try:
+        return replaced(line, ("result",), result)
+    except ValueError:
+        return answer(key, result)
 
 
 def failed(key: bytes, error: Json) -> bytes:
