@@ -49,8 +49,10 @@ conformance: $(READY) $(NODE_READY)  ## the official suite, directly and through
 	$(BIN)/python -m tests.conformance.run
 
 soak: $(READY)  ## many clients with the same ids, clients that are killed, changes under load: far longer
-	BRIMGATE_ISOLATION_CALLS=100000 BRIMGATE_CYCLES=500 BRIMGATE_STARTS=400 BRIMGATE_RELOADS=2000 $(BIN)/pytest --timeout 3600 \
-	  tests/http/test_isolation.py tests/http/test_life.py tests/relay/test_faults.py tests/config/test_reload.py
+	BRIMGATE_ISOLATION_CALLS=100000 BRIMGATE_CYCLES=500 BRIMGATE_STARTS=400 BRIMGATE_RELOADS=2000 \
+	  BRIMGATE_ODD_MESSAGES=10000 $(BIN)/pytest --timeout 3600 \
+	  tests/http/test_isolation.py tests/http/test_life.py tests/relay/test_faults.py tests/config/test_reload.py \
+	  tests/http/test_odd_messages.py
 
 fuzz: $(READY)  ## the property tests, fifty times longer
 	HYPOTHESIS_PROFILE=long $(BIN)/pytest tests -m property --timeout 7200

@@ -313,7 +313,7 @@ class Passer(Shaker):
 
 
 class Single(Someone):
-    """Of the newer era: everybody calls everything 1."""
+    """Of the newer era: everybody calls everything 1, and has credentials of their own."""
 
     ways: ClassVar = {
         "plain": 55,
@@ -358,6 +358,7 @@ class Single(Someone):
             "mcp-protocol-version": MODERN,
             "mcp-method": "tools/call",
             "mcp-name": tool,
+            "authorization": f"Bearer {self.secret}",
         }
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         return await self.wire.begin("POST", headers, message)

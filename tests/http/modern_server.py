@@ -68,6 +68,11 @@ def call(key: Any, name: str, arguments: dict[str, Any], meta: dict[str, Any]) -
             os._exit(3)
         case "hang":
             return
+        case "says":
+            _lock.acquire()
+            sys.stdout.write(arguments["line"].replace("$ID", json.dumps(key)) + "\n")
+            sys.stdout.flush()
+            _lock.release()
         case "change":
             for listen in _listening:
                 params = {"_meta": {META_SUBSCRIPTION: listen}}
@@ -94,6 +99,8 @@ def answer(message: dict[str, Any]) -> None:
             _listening.append(key)
             acknowledged = {"_meta": {META_SUBSCRIPTION: key}, "notifications": {}}
             send({"method": "notifications/subscriptions/acknowledged", "params": acknowledged})
+        case "notifications/custom":
+            note(f"custom {json.dumps(message)}")
         case "notifications/cancelled":
             note(f"cancelled {params['requestId']}")
             if params["requestId"] in _listening:

@@ -42,7 +42,7 @@ class Called:
 
     @property
     def json(self) -> Any:
-        return json.loads(self.body) if self.body else {}
+        return json.loads(self.body, strict=False) if self.body else {}
 
     @property
     def name(self) -> str:

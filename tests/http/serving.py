@@ -275,13 +275,14 @@ def modern(
 ) -> Answer:
     """One exchange as of 2026-07-28. A header that is given as the empty text is left out."""
     params = {**(params or {}), "_meta": META | (meta or {})}
-    named = params.get("name", params.get("uri", ""))
+    named = params.get("name", params.get("uri", params.get("taskId", "")))
+    is_named = method in ("tools/call", "prompts/get", "resources/read") or method.startswith("tasks/")
     usual = {
         "content-type": "application/json",
         "accept": "application/json, text/event-stream",
         "mcp-protocol-version": "2026-07-28",
         "mcp-method": method,
-        "mcp-name": named if method in ("tools/call", "prompts/get", "resources/read") else "",
+        "mcp-name": named if is_named else "",
     }
     given = usual | {name.replace("_", "-"): value for name, value in headers.items()}
     message = {"jsonrpc": "2.0", "id": key, "method": method, "params": params}

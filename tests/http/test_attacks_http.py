@@ -1,28 +1,16 @@
 """What hostile, careless and unlucky clients do to `brimgate serve`: nobody else notices, and nothing stays behind."""
 
-import asyncio
 import json
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from http.client import HTTPResponse
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
-from brimgate.app.shared_server import SharedServer
-from brimgate.back.channel import Listener
-from brimgate.engine.policy import Rules
-from brimgate.front.mcp.stateless import Replies
-from brimgate.hold.runtime import ProcessProtection
-from brimgate.relay.catalog import Catalog
-from brimgate.relay.protocol.message import Message
-from brimgate.relay.session import Session
-from brimgate.watch.log import Log
 from tests.http.serving import (
     META,
     PATIENCE,
@@ -269,84 +257,6 @@ def test_made_up_names_of_tools_neither_stay_nor_hide_those_there_are(serving: S
     for number in range(3):
         assert single(serving, f"made up {number}").json["error"]["code"] == -32602
     assert single(serving, "marked", {"text": "a"}, mcp_param_text="b").status == 400
-
-
-# Calls that ask for logs
-
-
-Heard = tuple[str, object]
-"""The method and the id of a message that came to a server."""
-
-
-class Server:
-    """As little of one as a link needs: greets, and answers whatever it is told to."""
-
-    is_stuck = False
-
-    def __init__(self, listener: Listener, heard: asyncio.Queue[Heard]) -> None:
-        self._listener = listener
-        self._heard = heard
-
-    def send(self, line: bytes | bytearray) -> None:
-        message = json.loads(line)
-        self._heard.put_nowait((message["method"], message.get("id")))
-        if message["method"] == "server/discover":
-            self.say(id=message["id"], result={"supportedVersions": ["2026-07-28"]})
-
-    def say(self, **message: Any) -> None:
-        self._listener.on_line(json.dumps({"jsonrpc": "2.0"} | message).encode())
-
-    def pause(self) -> None: ...
-    def resume(self) -> None: ...
-    async def end(self, grace_seconds: float) -> None: ...
-
-
-async def log_server(started: list[Server], gate: asyncio.Event, heard: asyncio.Queue[Heard]) -> SharedServer:
-    async def connect(listener: Listener) -> Server:
-        await gate.wait()
-        started.append(Server(listener, heard))
-        return started[-1]
-
-    catalog = Catalog()
-    session = Session(Rules(), ProcessProtection(), time.time, catalog=catalog, defers_work=True)
-    log = Log("error")
-    shared = SharedServer(
-        "test", connect, session, catalog, log, max_bytes=1 << 20, one_at_a_time=True, on_end=lambda: None
-    )
-    assert await shared.is_modern()
-    return shared
-
-
-def test_logs_come_again_after_a_call_that_was_called_off_while_the_server_started() -> None:
-    async def attack() -> None:
-        started: list[Server] = []
-        gate = asyncio.Event()
-        gate.set()
-        heard: asyncio.Queue[Heard] = asyncio.Queue()
-
-        async def until_heard(method: str, key: object) -> None:
-            async with asyncio.timeout(PATIENCE):
-                while await heard.get() != (method, key):
-                    pass
-
-        shared = await log_server(started, gate, heard)
-        asked = Message(msgspec.Raw(b"1"), "tools/call", msgspec.Raw(b'{"name":"x"}'))
-        gate.clear()
-        # The first makes us leave the server, the second meets the next one as it starts.
-        shared.leave(shared.enter(asked, Replies()))
-        second = shared.enter(asked, Replies())
-        shared.leave(second)
-        gate.set()
-        await until_heard("tools/call", second)
-        replies = Replies()
-        number = shared.enter(asked, replies)
-        await until_heard("tools/call", number)
-        started[-1].say(method="notifications/message", params={"data": "heard"})
-        assert [json.loads(line)["params"]["data"] for line in replies.lines] == ["heard"]
-        shared.leave(number)
-        await shared.link.end(0.0)
-
-    asyncio.run(attack())
 
 
 DEAF = """

@@ -147,8 +147,8 @@ def test_a_call_that_was_called_off_is_answered_so_and_its_stream_ends(two: Serv
     assert response.readline() == b""
 
 
-def test_what_a_call_logs_after_it_was_called_off_is_not_the_next_calls(two: Serving) -> None:
-    """Logs name no call: they belong to the one that runs, so another may not run beside it."""
+def test_what_a_call_logs_after_it_was_called_off_reaches_no_other_caller(two: Serving) -> None:
+    """Logs name no call: they are for those of the same caller who asked for them."""
     tally, logs = Tally(), {LOG_LEVEL: "info"}
     one, other = (Single(two.port, "/mcp/a", random.Random(seed), tally) for seed in (1, 2))
 

@@ -3,6 +3,7 @@
 import json
 import signal
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ from tests.http.serving import (
     PATIENCE,
     PATIENT,
     Serving,
+    modern,
     next_event,
     serve,
     text_of,
@@ -28,6 +30,7 @@ from tests.http.wire import Wire, ask, request, wire
 
 Case = Callable[[Path], None]
 CASES: dict[str, Case] = {}
+MODERN = Path(__file__).with_name("modern_server.py")
 JSON = b"Content-Type: application/json"
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 HANG = {"jsonrpc": "2.0", "id": "h", "method": "tools/call", "params": {"name": "hang", "arguments": {}}}
@@ -162,6 +165,30 @@ def _(folder: Path) -> None:
 def _(folder: Path) -> None:
     with serving_with(folder, max_processes=1) as serving:
         assert [serving.client().initialize().status for _ in range(2)] == [200, 503]
+
+
+@case("Server.process")
+def _(folder: Path) -> None:
+    behind = {"command": sys.executable, "args": [str(MODERN), str(folder / "journal")]}
+    for given, count in (("shared", 1), ("per_client", 2)):
+        with serving_with(folder, behind, process=given) as serving:
+            pids = {
+                text_of(modern(serving, "tools/call", {"name": "pid", "arguments": {}}, meta=who).json)
+                for name in ("one", "other")
+                if (who := {"io.modelcontextprotocol/clientInfo": {"name": name, "version": "1"}})
+            }
+            assert len(pids) == count
+
+
+@case("Config.call_timeout_seconds")
+def _(folder: Path) -> None:
+    path = folder / "brimgate.yaml"
+    behind = {"command": FAULTY[0], "args": FAULTY[1:]}
+    path.write_text(json.dumps({"upstreams": {"one": behind}, "call_timeout_seconds": 0.2}))
+    with serve("--config", str(path), command=()) as serving:
+        client = serving.client()
+        client.initialize()
+        assert "call_timeout_seconds" in client.post(HANG).messages[-1]["error"]["message"]
 
 
 @case("Server.session_idle_seconds")

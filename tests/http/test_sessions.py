@@ -167,7 +167,7 @@ def test_a_body_in_many_lines_reaches_the_server_as_one(serving: Serving) -> Non
         (b'{"jsonrpc":"2.0"}', 400, -32600),
         (b"[]", 400, -32600),
         (b"[1]", 400, -32600),
-        (b'{"a": NaN}', 400, -32700),
+        (b'{"a": NaN}', 400, -32600),
     ],
 )
 def test_what_is_no_message_is_refused(serving: Serving, body: bytes, status: int, code: int) -> None:

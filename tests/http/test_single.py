@@ -41,7 +41,7 @@ def begin(serving: Serving, method: str, params: dict[str, Any], key: Any = 1) -
         "mcp-protocol-version": "2026-07-28",
         "mcp-method": method,
     } | ({"mcp-name": params["name"]} if "name" in params else {})
-    message = {"jsonrpc": "2.0", "id": key, "method": method, "params": params | {"_meta": META}}
+    message = {"jsonrpc": "2.0", "id": key, "method": method, "params": {"_meta": META} | params}
     connection.request("POST", "/mcp", json.dumps(message), headers)
     return serving.answer_of(connection)
 
@@ -130,13 +130,22 @@ def test_there_is_neither_get_nor_delete(serving: Serving) -> None:
     assert (answer.status, answer.headers["allow"]) == (405, "POST")
 
 
-def test_a_notification_is_accepted_and_goes_nowhere(serving: Serving, journal: Path) -> None:
-    connection = serving.connect()
+def notify(serving: Serving, method: str, params: dict[str, Any]) -> int:
     headers = {"content-type": "application/json", "mcp-protocol-version": "2026-07-28"}
-    body = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 424242}}
+    connection = serving.connect()
+    body = {"jsonrpc": "2.0", "method": method, "params": params}
     connection.request("POST", "/mcp", json.dumps(body), headers)
     with connection.getresponse() as response:
-        assert response.status == 202
+        return response.status
+
+
+def test_a_notification_is_passed_on(serving: Serving, journal: Path) -> None:
+    assert notify(serving, "notifications/custom", {"note": 4711}) == 202
+    wait_until(lambda: "4711" in journal.read_text(), "the notification")
+
+
+def test_a_cancellation_of_nobodys_request_goes_nowhere(serving: Serving, journal: Path) -> None:
+    assert notify(serving, "notifications/cancelled", {"requestId": 424242}) == 202
     assert text_of(call(serving, "echo").json) == "ok"
     assert "424242" not in journal.read_text()
 
@@ -173,15 +182,74 @@ def test_a_subscription_hears_what_another_connection_caused(serving: Serving, j
     wait_until(lambda: journal.read_text().count("cancelled") > before, "the end of the subscription")
 
 
-def test_logs_belong_to_the_call_that_asked_for_them(serving: Serving) -> None:
+LOGGED = {LOG_LEVEL: "info"}
+
+
+def logs_of(answer: Answer) -> list[Any]:
+    return [one["params"]["data"] for one in answer.messages if "method" in one]
+
+
+def test_logs_reach_the_call_that_caused_them(serving: Serving) -> None:
+    assert logs_of(call(serving, "echo", {"text": "mine"}, meta=LOGGED)) == ["mine"] * 3
+
+
+def test_logs_of_one_caller_never_reach_another(serving: Serving) -> None:
     def ask(number: int) -> tuple[int, Answer]:
-        arguments = {"text": f"log {number}", "delay": 0.02}
-        return number, call(serving, "echo", arguments, meta={LOG_LEVEL: "info"})
+        arguments = {"text": f"log {number % 4}", "delay": 0.02}
+        return number, call(
+            serving, "echo", arguments, meta=LOGGED, authorization=f"Bearer caller {number % 4}"
+        )
 
     with ThreadPoolExecutor(8) as pool:
         for number, answer in pool.map(ask, range(16)):
-            logs = [one["params"]["data"] for one in answer.messages if "method" in one]
-            assert logs == [f"log {number}"] * 3
+            logs = logs_of(answer)
+            assert len(logs) >= 3
+            assert set(logs) == {f"log {number % 4}"}
+
+
+def test_logs_reach_only_those_who_asked_for_them_or_for_their_level(serving: Serving) -> None:
+    quiet = begin(serving, "subscriptions/listen", {}, key="quiet")
+    next_event(quiet)
+    with ThreadPoolExecutor(2) as pool:
+        slow = {"text": "slow", "delay": 0.5}
+        unasked = pool.submit(call, serving, "echo", slow)
+        severe = pool.submit(call, serving, "echo", slow, meta={LOG_LEVEL: "error"})
+        assert logs_of(call(serving, "echo", {"text": "loud"}, meta=LOGGED)) == ["loud"] * 3
+        assert logs_of(unasked.result()) == []
+        assert logs_of(severe.result()) == []
+    assert text_of(call(serving, "change").json) == "changed"
+    assert "list_changed" in next_event(quiet)["data"]
+
+
+def test_whoever_listens_with_logs_blocks_nobody(serving: Serving) -> None:
+    listening = begin(serving, "subscriptions/listen", {"_meta": META | LOGGED}, key="sub")
+    next_event(listening)
+    hanging = begin(serving, "tools/call", {"name": "hang", "arguments": {}, "_meta": META | LOGGED})
+    pids = {text_of(call(serving, "pid", meta=meta).messages[-1]) for meta in (LOGGED, {})}
+    assert len(pids) == 1
+    assert text_of(call(serving, "change", meta=LOGGED).messages[-1]) == "changed"
+    assert "list_changed" in next_event(listening)["data"]
+    # What one of them loses is no loss for the others.
+    with ThreadPoolExecutor(1) as pool:
+        under_way = pool.submit(call, serving, "echo", {"text": "whole", "delay": 0.5}, meta=LOGGED)
+        serving.cut(hanging)
+        assert text_of(under_way.result().messages[-1]) == "whole"
+    assert text_of(call(serving, "pid").json) in pids
+    serving.cut(listening)
+
+
+def test_a_process_per_client_keeps_the_programs_of_one_caller_apart(tmp_path: Path) -> None:
+    def who(name: str) -> dict[str, Any]:
+        return {"io.modelcontextprotocol/clientInfo": {"name": name, "version": "1"}} | LOGGED
+
+    command = [sys.executable, str(SERVER), str(tmp_path / "journal")]
+    with serve("--set", "process=per_client", command=command) as strict, ThreadPoolExecutor(2) as pool:
+        slow = pool.submit(call, strict, "echo", {"text": "one", "delay": 0.5}, meta=who("one"))
+        other = call(strict, "echo", {"text": "other"}, meta=who("other"))
+        assert logs_of(other) == ["other"] * 3
+        assert logs_of(slow.result()) == ["one"] * 3
+        pids = [text_of(call(strict, "pid", meta=who(name)).messages[-1]) for name in ("one", "one", "other")]
+        assert pids[0] == pids[1] != pids[2]
 
 
 def test_a_process_that_dies_fails_its_calls_and_the_next_one_finds_another(tmp_path: Path) -> None:

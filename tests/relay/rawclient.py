@@ -72,10 +72,14 @@ class RawClient:
 
     def receive(self) -> Any:
         """The next message; raises EOFError when there will be none."""
+        return json.loads(self.receive_line())
+
+    def receive_line(self) -> bytes:
+        """The same as it came."""
         line = self._lines.get(timeout=PATIENCE)
         if not line:
             raise EOFError
-        return json.loads(line)
+        return line
 
     def answer_to(self, key: Any) -> dict[str, Any]:
         for index, message in enumerate(self.others):

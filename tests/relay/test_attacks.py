@@ -288,11 +288,33 @@ def test_an_answer_nested_deeper_than_we_read_passes_where_it_is_not_measured() 
     assert conversation.upstream(line) == ([], [line])
 
 
+def test_what_stands_beside_a_rewritten_result_stays() -> None:
+    conversation = Conversation()
+    conversation.client(b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}')
+    _, (listed,) = conversation.upstream(b'{"jsonrpc":"2.0","x-more":1.50,"id":1,"result":{"tools":[]}}')
+    assert b'"x-more":1.50' in listed
+    assert b"brimgate_read" in listed
+    conversation.client(b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"t"}}')
+    text = json.dumps([{"row": number, "note": f"note {number}"} for number in range(3_000)])
+    result = {"content": [{"type": "text", "text": text}]}
+    line = json.dumps({"jsonrpc": "2.0", "id": 2, "x-more": [1], "result": result}).encode()
+    _, (reduced,) = conversation.upstream(line)
+    assert json.loads(reduced)["x-more"] == [1]
+    assert len(reduced) < len(line) / 2
+
+
+def test_a_small_answer_nested_deeper_than_we_read_passes() -> None:
+    conversation = Conversation()
+    conversation.client(b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"t"}}')
+    line = b'{"jsonrpc":"2.0","id":7,"result":{"content":[],"x":' + b"[" * 2_000 + b"]" * 2_000 + b"}}"
+    assert conversation.upstream(line) == ([], [line])
+
+
 def test_a_deeply_nested_answer_with_its_id_at_the_end_does_not_leave_its_caller_waiting() -> None:
     conversation = Conversation()
     conversation.client(b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"t"}}')
     _, back = conversation.upstream(
-        b'{"jsonrpc":"2.0","result":{"x":' + b"[" * 5_000 + b"]" * 5_000 + b'},"id":7}'
+        b'{"jsonrpc":"2.0","result":{"x":' + b"[" * 9_000 + b"]" * 9_000 + b'},"id":7}'
     )
     assert [json.loads(line)["id"] for line in back] == [7]
 

@@ -15,9 +15,10 @@ from brimgate.watch.log import Log
 
 _ENDING_SECONDS: Final = 10.0
 _STARTING_SECONDS: Final = 30.0
-_PARTING_SECONDS: Final = 1.0
 _GREETING_SECONDS: Final = 60.0
 _STUCK_SECONDS: Final = 2.0
+_LOOK_SECONDS: Final = 1.0
+"""How often calls are looked for that took too long."""
 _Failing = Callable[[Line, str], list[Action]]
 
 
@@ -94,6 +95,7 @@ class Link:
         self._is_ending = False
         self._patience: asyncio.TimerHandle | None = None
         """The timeout of a handshake."""
+        self._watching: asyncio.TimerHandle | None = None
         self.was_up = False
         self.greeted: asyncio.Future[bytes] | None = None
         """Set if somebody waits for the answer to the handshake that the session was primed with."""
@@ -115,8 +117,9 @@ class Link:
     async def end(self, grace_seconds: float) -> None:
         self._is_ending = True
         self._waits.cancel()
-        if self._patience is not None:
-            self._patience.cancel()
+        for timer in (self._patience, self._watching):
+            if timer is not None:
+                timer.cancel()
         if self._starting is not None:
             # A server that is just being started would outlive us.
             await self._tasks.finish(_STARTING_SECONDS)
@@ -132,11 +135,24 @@ class Link:
     # Messages
 
     def from_client(self, line: Line) -> None:
+        if self.session.silence.limit_seconds and self._watching is None:
+            self._watch()
         try:
             self.do(self.session.from_client(line), line, self.session.fail)
         except Exception as error:  # noqa: BLE001  # one message must not end the session
             self._log.write("internal_error", {"side": "client", "error": repr(error)[:200]}, "error")
             self.do(self.session.fail(line, "Brimgate failed on this message; its log says why"))
+
+    def _watch(self) -> None:
+        """Look now and then for calls that the upstream says nothing about, as long as there are calls."""
+        seconds = min(self.session.silence.limit_seconds / 4 or _LOOK_SECONDS, _LOOK_SECONDS)
+        self._watching = asyncio.get_running_loop().call_later(seconds, self._end_silent)
+
+    def _end_silent(self) -> None:
+        self._watching = None
+        self.do(self.session.end_silent())
+        if self.session.pending_calls and not self._is_ending:
+            self._watch()
 
     def _from_upstream(self, line: Line) -> None:
         try:
@@ -250,20 +266,6 @@ class Link:
         self._note_pressure(False)
         self._upstream = upstream
         self.was_up = True
-
-    def part(self) -> bool:
-        """Leave the server, and ignore it from now on: the next call starts another.
-
-        Return False while it is being started.
-        """
-        if self._starting is not None:
-            return False
-        if self._upstream is None:
-            return True
-        upstream, self._upstream, self._voice = self._upstream, None, None
-        self.do(self.session.fail_pending("the server was left"))
-        self._tasks.start(upstream.end(_PARTING_SECONDS))
-        return True
 
     def _lost(self, upstream: Channel, failure: UpstreamError) -> None:
         if self._upstream is not upstream:

@@ -1,18 +1,15 @@
-"""One server for the single exchanges of many clients (since 2026-07-28)."""
+"""One server for the single exchanges of many clients (since 2026-07-28), all at once."""
 
 import asyncio
 import time
-from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
-
-import msgspec
 
 from brimgate.app.link import Link
 from brimgate.back.channel import Connect
 from brimgate.errors import UpstreamError
 from brimgate.front.mcp.stateless import Replies
-from brimgate.relay.actions import ToClient
+from brimgate.relay.actions import Line, ToClient
 from brimgate.relay.catalog import Catalog
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.client import (
@@ -47,13 +44,8 @@ class SharedServer:
         log: Log,
         *,
         max_bytes: int,
-        one_at_a_time: bool,
         on_end: Callable[[], None],
     ) -> None:
-        """Create it.
-
-        With `one_at_a_time`, a message of no particular call, such as a log, belongs to the current one.
-        """
         self._name, self._log, self._catalog = name, log, catalog
         # The first message decides the era of a server that speaks both, so we send it.
         session.prime(_DISCOVER)
@@ -61,15 +53,10 @@ class SharedServer:
             name, connect, session, log, max_bytes=max_bytes, on_answer=self._deliver, on_end=on_end
         )
         self._seats: Multiplexer[Replies] = Multiplexer()
-        self._one_at_a_time = one_at_a_time
-        self._queue: deque[tuple[int, bytes, Replies]] = deque()
-        self._current: tuple[int, Replies] | None = None
         self.used_at = time.monotonic()
         self._unroutable = 0
         self._unlisted: set[str] = set()
         """Tools that were called and are in no list."""
-        self._is_spoilt = False
-        """A cancelled call may still send messages."""
 
     async def is_modern(self) -> bool:
         """Start the server and ask for its era. Raise UpstreamError if it cannot be started."""
@@ -85,63 +72,42 @@ class SharedServer:
 
     @property
     def is_idle(self) -> bool:
-        return not len(self._seats) and not self._queue
+        return not len(self._seats)
 
     # Exchanges
 
-    def enter(self, message: Message, replies: Replies) -> int:
+    def enter(self, line: bytes, replies: Replies) -> int:
+        """Send a request. Raise ValueError if its id or token cannot be made unique."""
         self.used_at = time.monotonic()
-        number, line = self._seats.enter(message, replies)
-        if not self._one_at_a_time:
-            self.link.from_client(line)
-        elif self._current is None:
-            self._begin(number, line, replies)
-        else:
-            self._queue.append((number, line, replies))
+        number, seen = self._seats.enter(line, replies)
+        self.link.from_client(seen)
         return number
 
     def leave(self, number: int) -> None:
         self.used_at = time.monotonic()
-        waiting = [entry for entry in self._queue if entry[0] == number]
-        cancelled = self._seats.leave(number)
-        if waiting:
-            self._queue.remove(waiting[0])
-        elif cancelled:
+        if cancelled := self._seats.leave(number):
             self.link.from_client(cancelled)
-            if self._one_at_a_time:
-                # It may continue for a while, and its messages must not be taken for the next call's.
-                self._is_spoilt = not self.link.part()
-        self._next(number)
 
-    def _next(self, done: int) -> None:
-        if self._current is None or self._current[0] != done:
-            return
-        self._current = None
-        if self._queue:
-            self._begin(*self._queue.popleft())
-
-    def _begin(self, number: int, line: bytes, replies: Replies) -> None:
-        self._current = (number, replies)
-        if self._is_spoilt:
-            self._is_spoilt = not self.link.part()
-        self.link.from_client(line)
+    def tell(self, line: bytes) -> None:
+        """Send a notification of a client."""
+        self.used_at = time.monotonic()
+        if seen := self._seats.noted(line):
+            self.link.from_client(seen)
 
     def _deliver(self, answer: ToClient) -> None:
-        routed = False
+        is_routed = False
         for one in self._seats.route(answer.data):
-            routed = True
+            is_routed = True
             one.who.put(one.line, is_last=one.is_last, failure=answer.failure)
-            if one.is_last and self._current is not None and self._current[1] is one.who:
-                self._next(self._current[0])
-        if not routed:
-            self._deliver_rest(answer)
+        if not is_routed:
+            self._refuse(answer.data)
 
-    def _deliver_rest(self, answer: ToClient) -> None:
-        message = rpc.read(answer.data)
-        is_notification = isinstance(message, Message) and bool(message.method) and not message.key
-        if is_notification and self._current is not None and not self._is_spoilt:
-            self._current[1].put(answer.data, is_last=False)
-            return
+    def _refuse(self, line: Line) -> None:
+        """Answer a request, which no client of this era takes. Count everything else that nobody can get."""
+        for message in rpc.messages_in(line):
+            if message.is_request:
+                text = f"since {MODERN_VERSION} a server sends no requests: it answers with what it needs"
+                self.link.from_client(rpc.failure(message.key, rpc.METHOD_NOT_FOUND, text))
         self._unroutable += 1
         if self._unroutable in (1, 100, 10_000):
             self._log.write("unroutable", {"upstream": self._name, "messages": self._unroutable}, "warning")
@@ -174,8 +140,7 @@ class SharedServer:
         cursor = ""
         for _ in range(MAX_LIST_PAGES):
             replies = Replies(only_last=True)
-            raw = msgspec.Raw(rpc.encode(list_params(meta, cursor)))
-            number = self.enter(Message(msgspec.Raw(b"0"), "tools/list", raw), replies)
+            number = self.enter(request(0, "tools/list", list_params(meta, cursor)), replies)
             try:
                 while not replies.is_done:
                     await replies.wait(LIST_SECONDS)

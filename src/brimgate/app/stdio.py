@@ -59,6 +59,7 @@ class StdioGateway:
             principal=USER.id,
             tickets=tickets,
         )
+        session.silence.limit_seconds = config.call_timeout_seconds
         self._link = Link(
             name,
             connect,
@@ -85,6 +86,7 @@ class StdioGateway:
         """Use a new configuration for all calls from now on; those under way keep the old one."""
         self.config = config
         self._link.session.rules = self._rules(config)
+        self._link.session.silence.limit_seconds = config.call_timeout_seconds
         self._log.level = LEVELS[config.effective_log_level]
 
     def _warn_of_store(self, reason: str) -> None:

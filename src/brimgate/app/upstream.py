@@ -94,10 +94,11 @@ class ServedUpstream:
         self._live: WeakSet[Session] = WeakSet()
         self._deciding = deciding_headers(self._one.forward_headers)
         self._catalogs = Catalogs()
-        self._shared: dict[tuple[str, bool], SharedServer] = {}
+        self._shared: dict[tuple[str, str], SharedServer] = {}
+        """By principal, and by client program where each has a process of its own."""
         self._probing: set[SharedServer] = set()
         """Servers whose era is not known yet."""
-        self._sharing: WeakValueDictionary[tuple[str, bool], asyncio.Lock] = WeakValueDictionary()
+        self._sharing: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
         """Held by those who wait, so that each is gone with the last of them."""
         self._older_until = float("inf") if self._one.url else 0.0
         """Until when it is known to speak only the older era; a server behind SSE always does."""
@@ -144,6 +145,7 @@ class ServedUpstream:
         self._rules = self._make_rules(config)
         for session in self._live:
             session.rules = self._rules
+            session.silence.limit_seconds = config.call_timeout_seconds
 
     def _timing(self) -> Server:
         return self._config.server
@@ -172,7 +174,7 @@ class ServedUpstream:
         """Decide whose a request is, the same way for MCP and for REST."""
         exchange.principal = principal_of(exchange.headers, self._deciding)
 
-    def _session(self, catalog: Catalog | None, principal: str) -> Session:
+    def _session(self, catalog: Catalog | None, principal: str, *, names_calls: bool = False) -> Session:
         session = Session(
             self._rules,
             self._protection,
@@ -182,7 +184,9 @@ class ServedUpstream:
             catalog=catalog,
             defers_work=True,
             tickets=self._tickets,
+            names_calls=names_calls,
         )
+        session.silence.limit_seconds = self._config.call_timeout_seconds
         self._live.add(session)
         return session
 
@@ -196,7 +200,7 @@ class ServedUpstream:
         return Link(
             self.name,
             self._connect,
-            self._session(None, principal),
+            self._session(None, principal, names_calls=True),
             self._log,
             max_bytes=self._max_bytes,
             on_answer=on_answer,
@@ -208,20 +212,18 @@ class ServedUpstream:
             self._slots.give_back()
         self._rooms.give_back()
 
-    async def _share(self, principal: str, logs: bool) -> SharedServer | None:
-        """Return the server that a principal's single exchanges share.
-
-        Those that ask for logs have one of their own.
-        """
-        shared = self._shared.get((principal, logs))
+    async def _share(self, principal: str, client: str) -> SharedServer | None:
+        """Return the server that the single exchanges of a principal share, or of one of its client programs."""
+        key = principal, client if self._timing().process == "per_client" else ""
+        shared = self._shared.get(key)
         if shared is not None:
             shared.used_at = time.monotonic()
             return shared
-        lock = self._sharing.setdefault((principal, logs), asyncio.Lock())
+        lock = self._sharing.setdefault(key, asyncio.Lock())
         async with lock:
-            shared = self._shared.get((principal, logs))
+            shared = self._shared.get(key)
             if shared is None and time.monotonic() >= self._older_until:
-                shared = await self._start_shared(principal, logs=logs)
+                shared = await self._start_shared(key)
         return shared
 
     async def _take_seat(self) -> bool:
@@ -236,21 +238,20 @@ class ServedUpstream:
         await asyncio.shield(self.sessions.end_later(oldest.link.end(0.0)))
         return self._seats.take()
 
-    async def _start_shared(self, principal: str, *, logs: bool) -> SharedServer | None:
+    async def _start_shared(self, key: tuple[str, str]) -> SharedServer | None:
         if not await self._take_seat():
             what = (
                 "servers can be started now (max_processes)" if self._needs_process else "callers fit in now"
             )
             raise too_many(f"no more {what}", b"")
-        catalog = self._catalogs.of(principal)
+        catalog = self._catalogs.of(key[0])
         shared = SharedServer(
             self.name,
             self._connect,
-            self._session(catalog, principal),
+            self._session(catalog, key[0], names_calls=True),
             catalog,
             self._log,
             max_bytes=self._max_bytes,
-            one_at_a_time=logs,
             on_end=self._seats.give_back,
         )
         is_modern = False
@@ -266,7 +267,7 @@ class ServedUpstream:
         finally:
             self._probing.discard(shared)
             if is_modern:
-                self._shared[principal, logs] = shared
+                self._shared[key] = shared
             else:
                 await shared.link.end(0.0)
         return shared if is_modern else None

@@ -172,6 +172,11 @@ class Server:
     max_connections: int = option(1_000, "most connections at a time", minimum=1, reloadable=False)
     max_sessions: int = option(500, "most sessions at a time", minimum=1)
     max_processes: int = option(100, "most server processes at a time", minimum=1)
+    process: Literal["shared", "per_client"] = option(
+        "shared",
+        "for clients since 2026-07-28, which have no session: `shared` serves all calls of a caller by one process; "
+        "`per_client` starts one for each client program of a caller, so that logs that name no call reach no other",
+    )
     session_idle_seconds: float = option(
         1_800, "session timeout: seconds until an unused session ends", minimum=1
     )
@@ -211,6 +216,12 @@ class Config:
         "brimgate_read", "name of the added tool that reads on from a cursor", reloadable=False
     )
     max_result_bytes: int = option(64 << 20, "largest message in bytes", minimum=1 << 16, reloadable=False)
+    call_timeout_seconds: float = option(
+        0,
+        "seconds without an answer or progress until a call ends with an error and the upstream is told to cancel it; "
+        "0: no limit",
+        minimum=0,
+    )
     store: Literal["folder", "memory"] = option(
         "folder",
         "where `run`, `call`, `read` and `reduce` hold answers: `folder` is one of your own, from which each of them "

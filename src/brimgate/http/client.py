@@ -151,8 +151,6 @@ class Response:
                     return b""
                 inflater.feed(raw)
             piece = inflater.take()
-            if inflater.behind:
-                inflater.end()
             if piece:
                 if inflater.has_more:
                     # A compression bomb of 256 KiB yields a thousand of these: let others run in between.

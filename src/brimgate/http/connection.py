@@ -338,12 +338,18 @@ class Connection(asyncio.Protocol):
             incoming.coding = self._coding(wanted[b"content-encoding"].lower())
 
     def _coding(self, coding: bytes) -> bytes:
-        if coding in (b"gzip", b"x-gzip", b"deflate"):
-            return coding
         if coding in (b"", b"identity"):
             return b""
+        from brimgate.http.encodings import (
+            readable_codings,  # few answers are compressed: we ask for identity
+        )
+
+        if coding.decode("latin-1") in readable_codings():
+            return coding
         name = coding.decode() if _TOKEN.fullmatch(coding) else "not one of HTTP's"
-        raise UpstreamGarbled(f"its Content-Encoding is {name}: identity was asked for")
+        extra = {"br": "brotli", "zstd": "zstd"}.get(name)
+        hint = f"; the extra `{extra}` reads it" if extra else ""
+        raise UpstreamGarbled(f"its Content-Encoding is {name}: identity was asked for{hint}")
 
     def _send(self, head: bytes, body: bytes | None) -> None:
         transport = self._transport

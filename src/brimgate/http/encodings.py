@@ -1,12 +1,33 @@
-"""Content encodings, within bounds: gzip and deflate, as a stream or as a whole."""
+"""Content encodings, within bounds: gzip, deflate, and brotli and zstd where a library for them is installed."""
 
 import zlib
-from typing import Final
+from contextlib import suppress
+from functools import cache
+from importlib.util import find_spec
+from typing import Any, Final, Protocol
 
-CODINGS: Final = ("gzip", "x-gzip", "deflate")
-"""What can be read besides plain bytes."""
+_BUILT_IN: Final = ("gzip", "x-gzip", "deflate")
+_BEGINNINGS: Final = {"gzip": b"\x1f\x8b", "x-gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}
 _MAX_LAYERS: Final = 3
 _PIECE_BYTES: Final = 256 << 10
+
+
+@cache
+def readable_codings() -> tuple[str, ...]:
+    """Return what can be read besides plain bytes."""
+    return (*_BUILT_IN, *(name for name in _LIBRARIES if _library(name)))
+
+
+def _library(coding: str) -> str:
+    """Return the module that reads an encoding; empty if none is installed."""
+    for name in _LIBRARIES[coding]:
+        with suppress(ModuleNotFoundError):  # of the package that it would be in
+            if find_spec(name):
+                return name
+    return ""
+
+
+_LIBRARIES: Final = {"br": ("brotli", "brotlicffi"), "zstd": ("compression.zstd", "backports.zstd")}
 
 
 class Unreadable(Exception):
@@ -29,7 +50,7 @@ def readable_encodings(accepted: bytes) -> bytes:
         name = name.strip().lower()
         if name == "*" and not weight.replace(" ", "").startswith("q=0"):
             kept.append(f"gzip;{weight}" if weight else "gzip")
-        elif name in (*CODINGS, "identity"):
+        elif name in (*readable_codings(), "identity"):
             kept.append(entry.strip())
     return ", ".join(kept or ["identity"]).encode("latin-1")
 
@@ -38,7 +59,7 @@ def decoded(data: bytes, encoding: bytes, max_bytes: int) -> bytes:
     """Decode a whole body, through every layer that its Content-Encoding names."""
     names = [name.strip().lower() for name in encoding.decode("latin-1").split(",")]
     layers = [name for name in names if name not in ("", "identity")]
-    if len(layers) > _MAX_LAYERS or any(name not in CODINGS for name in layers):
+    if len(layers) > _MAX_LAYERS or any(name not in readable_codings() for name in layers):
         raise UnknownEncoding
     for name in reversed(layers):
         data = _whole(data, name, max_bytes)
@@ -46,77 +67,147 @@ def decoded(data: bytes, encoding: bytes, max_bytes: int) -> bytes:
 
 
 def _whole(data: bytes, coding: str, max_bytes: int) -> bytes:
-    """Decode one layer. Several gzip files one after another count as one."""
+    """Decode one layer."""
     out: list[bytes] = []
     size = 0
-    while data:
-        inflater = Inflater(coding)
+    inflater = Inflater(coding)
+    try:
         inflater.feed(data)
         while inflater.has_more:
-            try:
-                out.append(inflater.take())
-            except ValueError:
-                raise Unreadable from None
+            out.append(inflater.take())
             size += len(out[-1])
             if size > max_bytes:
                 raise BodyTooLong
-        if not inflater.is_over:
-            raise Unreadable
-        data = inflater.behind.lstrip(b"\0") if coding != "deflate" else b""
+        inflater.end()
+    except ValueError:
+        raise Unreadable from None
     return b"".join(out)
 
 
-class Inflater:
-    """Decodes gzip or deflate, some bytes at a time. ValueError, with a text of ours, for what is neither."""
+class _Decoder(Protocol):
+    """Decodes one member of an encoded body, at most so many bytes at a time."""
 
-    __slots__ = ("_coding", "_input", "_stream", "has_more")
+    @property
+    def is_over(self) -> bool: ...
+    @property
+    def behind(self) -> bytes:
+        """What was fed behind the end."""
+        ...
+
+    def take(self, data: bytes) -> tuple[bytes, bytes, bool]:
+        """Return a piece, what is left of the data, and whether there may be more without any. Any error will do."""
+        ...
+
+
+class _Zlib:
+    def __init__(self, bits: int) -> None:
+        self._stream = zlib.decompressobj(bits)
+
+    @property
+    def is_over(self) -> bool:
+        return self._stream.eof
+
+    @property
+    def behind(self) -> bytes:
+        return self._stream.unused_data
+
+    def take(self, data: bytes) -> tuple[bytes, bytes, bool]:
+        piece = self._stream.decompress(data, _PIECE_BYTES)
+        # A full piece may have left output inside zlib although all input is used up.
+        return piece, self._stream.unconsumed_tail, len(piece) == _PIECE_BYTES
+
+
+class _Zstd:
+    def __init__(self, library: Any) -> None:
+        self._stream = library.ZstdDecompressor()
+
+    @property
+    def is_over(self) -> bool:
+        return self._stream.eof
+
+    @property
+    def behind(self) -> bytes:
+        return self._stream.unused_data
+
+    def take(self, data: bytes) -> tuple[bytes, bytes, bool]:
+        piece = self._stream.decompress(data, _PIECE_BYTES)
+        return piece, b"", not self._stream.eof and not self._stream.needs_input
+
+
+class _Brotli:
+    behind = b""
+
+    def __init__(self, library: Any) -> None:
+        self._stream = library.Decompressor()
+
+    @property
+    def is_over(self) -> bool:
+        return self._stream.is_finished()
+
+    def take(self, data: bytes) -> tuple[bytes, bytes, bool]:
+        piece = self._stream.process(data, output_buffer_limit=_PIECE_BYTES)
+        return piece, b"", not self.is_over and not self._stream.can_accept_more_data()
+
+
+def _decoder(coding: str, first: int) -> _Decoder:
+    if coding in ("gzip", "x-gzip"):
+        return _Zlib(16 + zlib.MAX_WBITS)
+    if coding == "deflate":
+        # RFC 9110 says zlib's wrapping, many servers send none. No bare block begins with the 8 of a wrapped one.
+        return _Zlib(zlib.MAX_WBITS if first & 0x0F == 8 else -zlib.MAX_WBITS)
+    from importlib import import_module
+
+    library = import_module(_library(coding))
+    return _Zstd(library) if coding == "zstd" else _Brotli(library)
+
+
+class Inflater:
+    """Decodes a body, some bytes at a time. ValueError, with a text of ours, for what is not in its encoding."""
+
+    __slots__ = ("_coding", "_decoder", "_input", "has_more")
 
     def __init__(self, coding: str) -> None:
         self._coding = coding
-        self._stream: zlib._Decompress | None = None  # pyright: ignore[reportPrivateUsage]  # has no public name
+        self._decoder: _Decoder | None = None
         self._input = b""
         self.has_more = False
 
     def feed(self, data: bytes) -> None:
-        if self._stream is None:
-            self._stream = self._open(data[0])
-        self._input = data
-        self.has_more = True
+        self._input += data
+        if self._decoder is not None and self._decoder.is_over:
+            self._begin_member()
+        elif self._decoder is None and self._input:
+            self._decoder = _decoder(self._coding, self._input[0])
+        self.has_more = bool(self._input)
 
-    def _open(self, first: int) -> "zlib._Decompress":  # pyright: ignore[reportPrivateUsage]
+    def _begin_member(self) -> None:
+        """Begin anew behind the end: several gzip or zstd files in a row count as one, and zeros between them as none."""
         if self._coding != "deflate":
-            return zlib.decompressobj(16 + zlib.MAX_WBITS)
-        # RFC 9110 says zlib's wrapping, many servers send none. No bare block begins with the 8 of a wrapped one.
-        return zlib.decompressobj(zlib.MAX_WBITS if first & 0x0F == 8 else -zlib.MAX_WBITS)
-
-    @property
-    def is_over(self) -> bool:
-        return self._stream is not None and self._stream.eof
-
-    @property
-    def behind(self) -> bytes:
-        """What was fed behind the end of the encoded data."""
-        return self._stream.unused_data if self._stream is not None else b""
+            self._input = self._input.lstrip(b"\0")
+        begins = _BEGINNINGS.get(self._coding, b"")
+        if self._input and (not begins or not begins.startswith(self._input[: len(begins)])):
+            raise ValueError(f"something follows the end of its {self._coding} data")
+        if self._input:
+            self._decoder = _decoder(self._coding, self._input[0])
 
     def take(self) -> bytes:
         """Return the next piece, of bounded size; nothing when more must be fed first."""
-        stream = self._stream
-        if stream is None:
+        decoder = self._decoder
+        if decoder is None:
             return b""
-        if stream.eof:
-            raise ValueError(f"something follows the end of its {self._coding} data")
+        given, self._input = self._input, b""
         try:
-            piece = stream.decompress(self._input, _PIECE_BYTES)
-        except zlib.error:
+            piece, self._input, is_full = decoder.take(given)
+        except Exception:  # noqa: BLE001  # every library has its own
             raise ValueError(f"its {self._coding} data is broken") from None
-        self._input = stream.unconsumed_tail
-        # A full piece may have left output inside zlib although all input is used up.
-        self.has_more = not stream.eof and (bool(self._input) or len(piece) == _PIECE_BYTES)
+        if decoder.is_over:
+            self._input = decoder.behind
+            self._begin_member()
+            is_full = False
+        self.has_more = bool(self._input) or is_full
         return piece
 
     def end(self) -> None:
         """Check that the data ended where its encoding does."""
-        if self.behind:
-            raise ValueError(f"something follows the end of its {self._coding} data")
-        if self._stream is not None and not self._stream.eof:
+        if self._decoder is not None and not self._decoder.is_over:
             raise ValueError(f"its {self._coding} data ended early")

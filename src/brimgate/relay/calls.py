@@ -1,5 +1,6 @@
 """Client requests that wait for their answers, and the handshake that a restarted upstream gets."""
 
+import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -8,12 +9,14 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from brimgate.errors import BadRequest
+from brimgate.relay.protocol import message as rpc
 
 if TYPE_CHECKING:
     from brimgate.engine.policy import Rules, ToolRule
 
 MEASURED: Final = frozenset(("tools/call", "resources/read", "prompts/get", "tasks/result", "tasks/get"))
 _SUBSCRIPTION: Final = "subscriptions/listen"
+_MAX_ORPHANS: Final = 100
 _MAX_WAITING: Final = 10_000
 """Beyond this number the oldest is forgotten; its answer is then recognised by its shape."""
 
@@ -38,6 +41,10 @@ class PendingCall:
     sent_at: float = 0.0
     upstream_seconds: float = 0.0
     """How long the upstream took to answer."""
+    token: bytes = b""
+    """Its progress token, in one spelling."""
+    heard_at: float = 0.0
+    """When it was sent, or its upstream last reported progress."""
     _rule: "ToolRule | None" = field(default=None, init=False)
 
     @property
@@ -80,9 +87,18 @@ class PendingCalls:
         key = same_spelling(call.id)
         self._pop(key)
         self._calls[key] = call
+        call.heard_at = time.monotonic()
         self._subscriptions += call.method == _SUBSCRIPTION
         if len(self._calls) > _MAX_WAITING:
             self._pop(next(iter(self._calls)))
+
+    @property
+    def awaited(self) -> set[bytes]:
+        """The ids, in one spelling, of the calls that will be answered."""
+        return {key for key, call in self._calls.items() if call.method != _SUBSCRIPTION}
+
+    def get(self, key: bytes) -> PendingCall | None:
+        return self._calls.get(same_spelling(key))
 
     def take(self, key: bytes) -> PendingCall | None:
         if not key:
@@ -96,6 +112,62 @@ class PendingCalls:
         return call
 
 
+class Silence:
+    """Finds calls that an upstream says nothing about for too long, and what it says after all."""
+
+    def __init__(self, calls: PendingCalls) -> None:
+        self.limit_seconds = 0.0
+        """0: there is no limit. It may change at any time."""
+        self._calls = calls
+        self._ended: OrderedDict[bytes, None] = OrderedDict()
+
+    def note_progress(self, params: msgspec.Raw) -> None:
+        token = same_spelling(bytes(rpc.member(params, "progressToken"))) if self.limit_seconds else b""
+        for call in self._calls if token else ():
+            if call.token == token:
+                call.heard_at = time.monotonic()
+
+    def left_seconds(self, key: bytes) -> float:
+        """Return how long a call may still be silent; forever if nobody waits for it."""
+        call = self._calls.get(key) if self.limit_seconds else None
+        return float("inf") if call is None else call.heard_at + self.limit_seconds - time.monotonic()
+
+    def overdue(self) -> list[PendingCall]:
+        """Return calls that are to be given up, and note that their answers are no longer wanted."""
+        found = [
+            call for call in self._calls if call.method != _SUBSCRIPTION and self.left_seconds(call.id) <= 0
+        ]
+        self._ended.update((same_spelling(call.id), None) for call in found)
+        while len(self._ended) > _MAX_WAITING:
+            self._ended.popitem(last=False)
+        return found
+
+    def is_late(self, key: bytes) -> bool:
+        return any(self._ended.pop(one, True) is None for one in spellings(key))
+
+
+class Orphans:
+    """Answers that name no call. Whose one is shows when all others that waited with it have been answered."""
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[bytes, set[bytes]]] = []
+
+    def add(self, error: bytes, candidates: set[bytes]) -> None:
+        self.waiting.append((error, candidates))
+        del self.waiting[:-_MAX_ORPHANS]
+
+    def settled(self, calls: PendingCalls) -> list[tuple[bytes, bytes]]:
+        """Return the calls whose answers these must be, each with its error, and forget them."""
+        found: list[tuple[bytes, bytes]] = []
+        awaited = calls.awaited
+        for error, candidates in self.waiting:
+            candidates &= awaited.difference(key for key, _ in found)
+            if len(candidates) == 1:
+                found.append((candidates.pop(), error))
+        self.waiting = [(error, candidates) for error, candidates in self.waiting if candidates]
+        return found
+
+
 def same_spelling(key: bytes) -> bytes:
     """Return an id in one spelling: an upstream may write `1.0` for `1`, and `"A"` for `"\\u0041"`."""
     if key.isdigit() or (b"\\" not in key and key[:1] == b'"'):
@@ -105,6 +177,14 @@ def same_spelling(key: bytes) -> bytes:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return key
     return msgspec.json.encode(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+
+def progress_token(params: msgspec.Raw) -> bytes:
+    """Return the progress token of a request in one spelling; empty if it wants no progress."""
+    raw = bytes(params)
+    if b"progressToken" not in raw and b"\\" not in raw:
+        return b""
+    return same_spelling(bytes(rpc.member(rpc.member(params, "_meta"), "progressToken")))
 
 
 def spellings(key: bytes) -> tuple[bytes, bytes]:

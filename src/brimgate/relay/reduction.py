@@ -102,7 +102,7 @@ class Reducer:
 
     def result(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
         if not call.rules.chained and (disowned := self._disowned(message, line)) is not None:
-            line = rpc.answer(message.key, disowned)
+            line = rpc.with_result(line, message.key, disowned)
             message = Message(id=message.id, result=msgspec.Raw(disowned))
         rule = self._rule(call, line)
         if not rule.reads_everything and not rule.may_be_large(line):
@@ -161,7 +161,7 @@ class Reducer:
     ) -> list[Action]:
         raw, key = memoryview(message.result), message.key
         if bounded is not None:
-            answer = ToClient(rpc.answer(key, bounded.raw))
+            answer = ToClient(_with_result(line, raw, key, bounded.raw))
             return [self._reduced(call, bounded, len(raw), seconds), answer]
         rule = self._rule(call, line)
         return [self.passed(call, message), ToClient(_unchanged(rule, line, raw, key))]
@@ -438,13 +438,23 @@ class _ReadArguments(msgspec.Struct):
     cursor: str = ""
 
 
+def _with_result(line: Line, raw: memoryview, key: bytes, result: bytes) -> bytes:
+    """Return an answer with another result. What else it has stays, unless that is large: it is not measured."""
+    plain = len(rpc.answer(key, b""))
+    return (
+        rpc.with_result(line, key, result)
+        if plain < len(line) - len(raw) <= _ENVELOPE_BYTES
+        else rpc.answer(key, result)
+    )
+
+
 def _unchanged(rule: ToolRule, line: Line, raw: memoryview, key: bytes) -> Line:
     """Return the message for an answer that fits."""
     if rule.annotates_all and bytes(raw[:1]) == b"{":
         from brimgate.relay.budget import untouched_record
         from brimgate.relay.rewrite import annotated
 
-        return rpc.answer(key, annotated(raw, untouched_record(raw, rule)))
+        return _with_result(line, raw, key, annotated(raw, untouched_record(raw, rule)))
     # Nothing beside a result is meant for a client to read.
     return rpc.answer(key, raw) if len(line) - len(raw) > _ENVELOPE_BYTES else line
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 import msgspec
 
 from brimgate.engine.policy import Rules
-from brimgate.errors import AnswerTooLarge, BrimgateError, UpstreamError, UpstreamRefused
+from brimgate.errors import AnswerTooLarge, BrimgateError, UpstreamError, UpstreamRefused, UpstreamTimeout
 from brimgate.hold.runtime import run_work
 from brimgate.relay.actions import (
     Action,
@@ -27,7 +27,15 @@ from brimgate.relay.actions import (
     at_once,
     with_work_done,
 )
-from brimgate.relay.calls import MEASURED, Greeting, PendingCall, PendingCalls
+from brimgate.relay.calls import (
+    MEASURED,
+    Greeting,
+    Orphans,
+    PendingCall,
+    PendingCalls,
+    Silence,
+    progress_token,
+)
 from brimgate.relay.catalog import Catalog
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import NOTHING, Garbage, Message, Opaque
@@ -40,6 +48,9 @@ if TYPE_CHECKING:
 _SHOWN_BYTES: Final = 200
 """Of a line that is no message, for the log."""
 _TOO_DEEP: Final = "maximum recursion depth"
+_SMALL_BYTES: Final = 10 << 10
+"""An answer that cannot be estimated passes up to here."""
+_NAMELESS: Final = rpc.encode({"code": rpc.UPSTREAM_GONE, "message": "the upstream's answer names no call"})
 _GREETINGS: Final = frozenset(("initialize", "server/discover"))
 
 Reason = UpstreamError | str
@@ -76,11 +87,13 @@ class Session:
         catalog: Catalog | None = None,
         defers_work: bool = False,
         tickets: "ClaimTickets | None" = None,
+        names_calls: bool = False,
     ) -> None:
         """Create a session.
 
         `catalog` is shared where several sessions see the same tools. If `defers_work`, long work is left to the
-        driver. `tickets` is where an upstream in our own process leaves its live lists.
+        driver. `tickets` is where an upstream in our own process leaves its live lists. If `names_calls`, an answer must
+        name its call, because each call has a response of its own: one that names none is given to the call it must be.
         """
         self.rules = rules
         """Replace it to change the rules: calls under way keep those they began with."""
@@ -88,6 +101,9 @@ class Session:
         self._reducer = Reducer(self._catalog, protection, clock, upstream, principal, tickets)
         self._defers_work = defers_work
         self._calls = PendingCalls()
+        self._names_calls = names_calls
+        self._orphans = Orphans()
+        self.silence = Silence(self._calls)
         self._greeting = Greeting()
         self._held_back: list[ToUpstream] = []
         """What the client sent during the handshake with a restarted upstream."""
@@ -108,10 +124,19 @@ class Session:
     def is_waiting_for(self, key: bytes) -> bool:
         return key in self._calls
 
+    def passes_unread(self, key: bytes) -> bool:
+        """Return whether the answer to a call passes as it is, whatever it says: it is never reduced nor rewritten."""
+        call = self._calls.get(key)
+        rewritten = ("tools/list", *_GREETINGS)
+        return call is not None and not call.is_measured and call.method not in rewritten
+
     # From the client
 
     def from_client(self, line: Line) -> list[Action]:
-        return self._finish(self.hold_back(self._from_client(line)))
+        actions = self._from_client(line)
+        if self._orphans.waiting:
+            actions += self._end_orphans()
+        return self._finish(self.hold_back(actions))
 
     def _from_client(self, line: Line) -> list[Action]:
         message = rpc.read(line)
@@ -160,6 +185,8 @@ class Session:
         elif method in _GREETINGS:
             call.line = line
             self._client = rpc.client_name(message.params) or self._client
+        if self.silence.limit_seconds:
+            call.token = progress_token(message.params)
         self._calls.add(call)
         return [ToUpstream(line, True)]
 
@@ -185,6 +212,8 @@ class Session:
             return [self._reducer.refusal(call, answer, text, "refused"), ToClient(answer)]
         call.protected = rule.protects(call.tool, bytes(arguments))
         call.arguments = bytes(arguments) if rule.formats is not None else b""
+        if self.silence.limit_seconds:
+            call.token = progress_token(message.params)
         self._calls.add(call)
         return [ToUpstream(line, True)]
 
@@ -248,7 +277,10 @@ class Session:
     # From the upstream
 
     def from_upstream(self, line: Line) -> list[Action]:
-        return self._finish(self._read_from_upstream(line))
+        actions = self._read_from_upstream(line)
+        if self._orphans.waiting:
+            actions += self._end_orphans()
+        return self._finish(actions)
 
     def _read_from_upstream(self, line: Line) -> list[Action]:
         message = rpc.read(line)
@@ -262,6 +294,8 @@ class Session:
 
     def _from_upstream(self, message: Message, line: Line) -> list[Action]:
         if message.method:
+            if message.method == "notifications/progress":
+                self.silence.note_progress(message.params)
             is_task = message.method == "notifications/tasks"
             return self._reducer.task_note(message, self.rules, line) if is_task else [ToClient(line)]
         call = self._calls.take(message.key)
@@ -295,6 +329,13 @@ class Session:
     def _unknown_answer(self, message: Message, line: Line) -> list[Action]:
         if self._greeting.is_answer(message.key):
             return self._revived(message)
+        if self.silence.is_late(message.key):
+            return [Note("late_answer", {"bytes": len(line)}, "warning")]
+        is_answer = message.has_error or message.result is not NOTHING
+        if self._names_calls and is_answer and message.key in (b"", b"null"):
+            error = bytes(message.error) if message.has_error else _NAMELESS
+            self._orphans.add(error, self._calls.awaited)
+            return [Note("nameless_answer", {"bytes": len(line)}, "warning")]
         call = PendingCall(message.key, "", self.rules)
         if message.has_error:
             return self._reducer.error(message, call, line)
@@ -303,6 +344,19 @@ class Session:
         if message.result is not NOTHING and looks_like_answer(memoryview(message.result)):
             return self._reducer.result(message, call, line)
         return [ToClient(line)]
+
+    def _end_orphans(self) -> list[Action]:
+        ended: list[Action] = []
+        for key, error in self._orphans.settled(self._calls):
+            call = self._calls.take(key)
+            if call is not None:
+                answer = rpc.read_any(rpc.failed(call.id, error))
+                ended += (
+                    self._failed(answer, call, rpc.failed(call.id, error))
+                    if isinstance(answer, Message)
+                    else []
+                )
+        return ended
 
     def _listed(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
         written = self._catalog.rewrite_list(
@@ -315,7 +369,11 @@ class Session:
             self._clash_told = True
             what = f"the upstream has a tool named {call.rules.read_tool} too: ours is used; read_tool renames it"
             notes.append(Note("tool_name_clash", {"tool": call.rules.read_tool, "hint": what}, "warning"))
-        return [*notes, *self._catalog_cost(written, call), ToClient(rpc.answer(message.key, written))]
+        return [
+            *notes,
+            *self._catalog_cost(written, call),
+            ToClient(rpc.with_result(line, message.key, written)),
+        ]
 
     def _catalog_cost(self, written: rpc.Json, call: PendingCall) -> list[Action]:
         """Tell once if the list of tools is a heavy load for every session of its clients."""
@@ -333,7 +391,7 @@ class Session:
         if call.method == "initialize":
             self._greeting.request = call.line
         written = self._catalog.rewrite_capabilities(memoryview(message.result))
-        return [ToClient(line if written is None else rpc.answer(message.key, written))]
+        return [ToClient(line if written is None else rpc.with_result(line, message.key, written))]
 
     def _batch_from_upstream(self, elements: list[msgspec.Raw], line: Line) -> list[Action]:
         routed: list[tuple[bytes, list[Action]]] = []
@@ -356,8 +414,8 @@ class Session:
         if strict is not None:
             return [_as_it_came(action, strict, line) for action in self._read_from_upstream(strict)]
         call = self._calls.take(rpc.guess_id(line)) if line.lstrip()[:1] == b"{" else None
-        if call is not None and call.method not in MEASURED and reason.startswith(_TOO_DEEP):
-            return [ToClient(line)]
+        if call is not None and reason.startswith(_TOO_DEEP) and _passes_unread(call, line):
+            return [*([self._reducer.passed(call, Message())] if call.is_measured else []), ToClient(line)]
         if call is not None:
             return self._reducer.unreadable(call, line, reason)
         begins = bytes(line[:_SHOWN_BYTES]).decode("utf-8", "replace")
@@ -375,6 +433,16 @@ class Session:
             Note("answer_too_large", {"max_bytes": max_bytes}, "error"),
             *(action for key in keys for action in _answers_of_ours([self._give_up(key, failure)], failure)),
         ]
+
+    def end_silent(self) -> list[Action]:
+        """End the calls that the upstream says nothing about for too long, and tell it so."""
+        actions: list[Action] = []
+        for call in self.silence.overdue():
+            failure = silent_too_long(self.silence.limit_seconds)
+            actions += _answers_of_ours([self._give_up(call.id, failure)], failure)
+            if call.method != "initialize":  # which must not be cancelled, says the protocol
+                actions.append(ToUpstream(cancellation(call.id)))
+        return actions
 
     def fail_pending(self, reason: Reason, advice: str = "", but: Sequence[Line] = ()) -> list[Action]:
         """Fail all pending calls, because nobody will answer them, except those that have not been sent yet.
@@ -471,13 +539,27 @@ class Session:
         return rest
 
 
+def silent_too_long(seconds: float) -> UpstreamTimeout:
+    text = (
+        f"the upstream said nothing for {seconds:g} s (call_timeout_seconds) and was told to cancel the call"
+    )
+    return UpstreamTimeout(f"{text}: what it has done by then is unknown")
+
+
+def cancellation(key: bytes) -> bytes:
+    """Return the notification that a request is no longer waited for."""
+    params = b'{"requestId":' + key + b',"reason":"it took too long"}'
+    return b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":' + params + b"}"
+
+
 def _requests(line: Line) -> list[Message]:
     """Return the requests in a line, which may be a batch or something that strict readers refuse."""
-    read = rpc.read(line)
-    if isinstance(read, Garbage) and (strict := rpc.read_leniently(line)) is not None:
-        read = rpc.read(strict)
-    one_by_one = [rpc.read(bytes(raw)) for raw in read] if isinstance(read, list) else [read]
-    return [message for message in one_by_one if isinstance(message, Message) and message.is_request]
+    return [message for message in rpc.messages_in(line) if message.is_request]
+
+
+def _passes_unread(call: PendingCall, line: Line) -> bool:
+    """Return whether an answer passes that is nested too deeply to be read: one that is small whatever it says."""
+    return not call.is_measured or len(line) <= _SMALL_BYTES
 
 
 def _answers_of_ours(

@@ -11,7 +11,6 @@ from brimgate.back.mcp.response import (
     HttpRefusal,
     OverCap,
     Trail,
-    error_answer,
     is_event_stream,
     read_refusal,
 )
@@ -231,7 +230,7 @@ class Exchange:
 
     def _answer_all(self, error: bytes) -> None:
         """Treat an error that names no request as the answer to this one."""
-        answers = [error_answer(key, error) for key in self.waiting.take_all()]
+        answers = [rpc.failed(key, error) for key in self.waiting.take_all()]
         if not answers or self.is_cancelled:
             return
         is_batch = self.sent.line.lstrip()[:1] == b"["

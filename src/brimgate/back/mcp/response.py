@@ -214,8 +214,3 @@ async def read_refusal(response: Response) -> HttpRefusal:
     if code is None:
         return HttpRefusal(response.status, b"", mentions_session=mentions)
     return HttpRefusal(response.status, body, error, code, mentions)
-
-
-def error_answer(key: bytes, error: bytes) -> bytes:
-    """Return a JSON-RPC error under another id."""
-    return b'{"jsonrpc":"2.0","id":' + key + b',"error":' + error + b"}"

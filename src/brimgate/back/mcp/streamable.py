@@ -13,7 +13,15 @@ from brimgate.back.mcp.response import Ear
 from brimgate.back.mcp.server import HttpServer, ServerConversation, StandingStream
 from brimgate.errors import UpstreamError, UpstreamUnreachable
 from brimgate.http.client import Origin
-from brimgate.relay.protocol.message import Message, messages_in
+from brimgate.relay.protocol.message import (
+    PARSE_ERROR,
+    Garbage,
+    Message,
+    failure,
+    guess_id,
+    messages_in,
+    read_any,
+)
 
 _MAX_RUNNING: Final = 100
 _REACH_SECONDS: Final = 10.0
@@ -83,6 +91,11 @@ class StreamableUpstream:
         if self._is_over:
             return
         sent = read_outgoing(line)
+        if isinstance(garbage := read_any(line), Garbage):
+            # Over HTTP every message stands for itself, and nobody takes what is none.
+            text = f"this is not a JSON-RPC message, and was not sent: {garbage.reason[:200]}"
+            self._listener.on_line(failure(guess_id(line), PARSE_ERROR, text))
+            return
         self._backlog.add(sent)
         if self._is_holding:
             self._held.append(sent)

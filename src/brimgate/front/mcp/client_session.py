@@ -10,7 +10,7 @@ from brimgate.front.mcp.errors import REQUEST_CANCELLED, HttpError
 from brimgate.front.mcp.event_stream import EventStream, priming
 from brimgate.front.mcp.request import Converse, Timing
 from brimgate.relay.actions import Line, ToClient
-from brimgate.relay.calls import same_spelling, spellings
+from brimgate.relay.calls import progress_token, same_spelling, spellings
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
 
@@ -60,7 +60,7 @@ class HttpSession:
             self._add(stream)
         for key, request in zip(keys, requests, strict=True):
             self._waiting[key] = stream
-            if streams and (token := _progress_token(request)):
+            if streams and (token := progress_token(request.params)):
                 self._tokens[token] = stream
         self.link.from_client(line)
         return stream
@@ -110,10 +110,10 @@ class HttpSession:
     # To the client
 
     def _deliver(self, answer: ToClient) -> None:
-        message = rpc.read(answer.data)
+        message = rpc.read_any(answer.data)
         if isinstance(message, list):
-            for element in message:
-                self._deliver(answer._replace(data=bytes(element)))
+            for element in rpc.elements_of(answer.data):
+                self._deliver(answer._replace(data=element))
         elif isinstance(message, Message) and not message.method:
             self._answer(message, answer)
         elif isinstance(message, Message):
@@ -135,7 +135,7 @@ class HttpSession:
     def _stream_for(self, message: Message) -> EventStream:
         """Return the stream for a server's message: by its progress token, else the newest call, else GET."""
         if message.method == "notifications/progress":
-            stream = self._tokens.get(bytes(rpc.member(message.params, "progressToken")))
+            stream = self._tokens.get(same_spelling(bytes(rpc.member(message.params, "progressToken"))))
             if stream is not None:
                 return stream
         newest = next(
@@ -187,9 +187,3 @@ class HttpSession:
         for stream in [*self._streams.values(), *self._waiting.values()]:
             stream.finish()
         await self.link.end(grace_seconds)
-
-
-def _progress_token(request: Message) -> bytes:
-    if b"progressToken" not in bytes(request.params):
-        return b""
-    return bytes(rpc.member(rpc.member(request.params, "_meta"), "progressToken"))

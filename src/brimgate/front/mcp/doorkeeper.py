@@ -23,6 +23,7 @@ BODY_PAUSE_SECONDS: Final = 8.0
 """Between two pieces of a body."""
 BODY_SECONDS: Final = 60.0
 _SWEEP_SECONDS: Final = 1.0
+_LINGER_SECONDS: Final = 2.0
 _MAX_HEAD_BYTES: Final = 64 << 10
 _MAX_HEADERS: Final = 100
 _MAX_PIPELINED: Final = 16
@@ -128,6 +129,10 @@ class _Corked:
         self._flush()
         self._transport.close()
 
+    def write_eof(self) -> None:
+        self._flush()
+        self._transport.write_eof()
+
 
 class ClientConnection(HttpToolsProtocol):
     def __init__(self, config: Config, state: ServerState, doorkeeper: Doorkeeper) -> None:
@@ -146,6 +151,8 @@ class ClientConnection(HttpToolsProtocol):
         """The unsent bytes at the last check."""
         self._is_overrun = False
         """Whether more requests came than may wait for their turn; those are not read."""
+        self._is_lingering = False
+        """It is refused, and what it still sends is thrown away until it has read why."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(_Corked(transport, self.loop))  # type: ignore[arg-type]
@@ -183,8 +190,21 @@ class ClientConnection(HttpToolsProtocol):
         self.deadline = float("inf")
         self.transport.abort()
 
+    def eof_received(self) -> bool:  # pyright: ignore[reportIncompatibleMethodOverride]  # as asyncio has it
+        """Keep the connection of a client that sends no more and waits for its answer.
+
+        One that is gone looks the same, until something is written to it. So we do that, and are told.
+        """
+        if self._is_lingering or not self._hangups or not self._is_in_head or self.url:
+            return False
+        self.cycle.keep_alive = False
+        probe = self._hangups[0].probe
+        if probe and self._version() == "1.1" and not self.pipeline:
+            self.transport.write(probe)
+        return True
+
     def data_received(self, data: bytes) -> None:
-        if self.transport.is_closing() or self._is_overrun:
+        if self.transport.is_closing() or self._is_overrun or self._is_lingering:
             return
         self._unset_keepalive_if_required()
         if not self._is_in_head:
@@ -243,6 +263,7 @@ class ClientConnection(HttpToolsProtocol):
             raise ValueError("a request has one Host")
         if names.count(b"content-length") + names.count(b"transfer-encoding") > 1:
             raise ValueError("a request has one length")
+        self._check_target(dict(self.headers))
         now = self.loop.time()
         self._body_deadline = now + BODY_SECONDS
         self.deadline = now + BODY_PAUSE_SECONDS
@@ -251,6 +272,18 @@ class ClientConnection(HttpToolsProtocol):
         self._hangups.append(hangup)
         super().on_headers_complete()
         self._is_in_head, self._silent_bytes = False, 0
+
+    def _check_target(self, headers: dict[bytes, bytes]) -> None:
+        """Refuse what other readers could take for another length, or for a request to another host."""
+        if headers.get(b"transfer-encoding", b"chunked").lower() != b"chunked":
+            raise ValueError("a request is chunked or not, and nothing else")
+        scheme, mark, rest = self.url.partition(b"://")
+        if (
+            mark
+            and b"/" not in scheme
+            and rest.partition(b"/")[0].lower() != headers.get(b"host", b"").lower()
+        ):
+            raise ValueError("the target is of another host")
 
     def _head_bytes(self) -> int:
         """Return the size of the head without the beginning of the body, which may have come with it."""
@@ -307,8 +340,15 @@ class ClientConnection(HttpToolsProtocol):
         head = b"content-type: text/plain\r\nconnection: close\r\ncontent-length: %d\r\n%b\r\n"
         with suppress(OSError, RuntimeError):
             self.transport.write(STATUS_LINE[status] + head % (len(text), named) + text)
-        self.transport.close()
-        self.deadline = self.loop.time() + _SWEEP_SECONDS  # in case it does not read even that
+            self._linger()
+
+    def _linger(self) -> None:
+        """Close our half, and the rest when the client has: unread bytes would reset the connection, and our text with
+        it."""
+        self._is_lingering = True
+        self.deadline = float("inf")
+        self.transport.write_eof()
+        self.loop.call_later(_LINGER_SECONDS, self.transport.abort)  # in case it does not read even that
 
     def _tell(self, status: int) -> bytes:
         """Log a refusal, and return the id of the line.

@@ -38,7 +38,7 @@ class _Listening:
         return len(self._waiting)
 
     def take(self, line: bytes) -> None:
-        message = rpc.read(line)
+        message = rpc.read_any(line)
         if isinstance(message, Message) and message.is_request:
             self._waiting.add(same_spelling(message.key))
         elif isinstance(message, Message) and message.method == "notifications/cancelled":
@@ -46,7 +46,7 @@ class _Listening:
         self.link.from_client(line)
 
     def _deliver(self, answer: ToClient) -> None:
-        message = rpc.read(answer.data)
+        message = rpc.read_any(answer.data)
         if isinstance(message, Message) and not message.method:
             self._waiting.difference_update(spellings(message.key))
         self.stream.put(answer.data)
@@ -118,7 +118,7 @@ class LegacySse:
         if client is None or client.principal != exchange.principal.id:
             raise no_session()
         body = await exchange.body()
-        message = rpc.read(body)
+        message = rpc.read_any(body)
         if isinstance(message, Garbage):
             raise HttpError(400, f"this is not JSON: {message.reason[:200]}", code=rpc.PARSE_ERROR)
         check_batch(message)

@@ -2,22 +2,23 @@
 
 import asyncio
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final, Protocol, assert_never
 
 from brimgate.errors import UpstreamError
 from brimgate.front.mcp.errors import HttpError, from_refused, no_session, upstream_down
 from brimgate.front.mcp.passed_answers import Passing, UpstreamAnswer, client_messages, fetched, unanswered
-from brimgate.front.mcp.request import HttpExchange
+from brimgate.front.mcp.request import SESSION_ID, HttpExchange
 from brimgate.front.mcp.router import check_content_type, not_allowed
-from brimgate.front.mcp.sessions import SESSION_ID
 from brimgate.http.asgi import Header
+from brimgate.http.sse import write_event
 from brimgate.relay.actions import Action, Decided, Greeted, Note, ToClient, Told, ToUpstream, Wait, Work
 from brimgate.relay.catalog import Catalog, Catalogs
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
 from brimgate.relay.protocol.versions import ProtocolRefusal, check_envelope, is_modern_header
-from brimgate.relay.session import Session
+from brimgate.relay.session import Session, cancellation, silent_too_long
 
 _MAX_SESSIONS: Final = 10_000
 """How many sessions are remembered; a forgotten one is looked up again."""
@@ -99,7 +100,7 @@ class Through:
         body = await exchange.body()
         if not body.strip():
             raise HttpError(400, "the request has no body", code=rpc.PARSE_ERROR)
-        message = rpc.read(body)
+        message = rpc.read_any(body)
         method, key = (message.method, message.key) if isinstance(message, Message) else ("", b"")
         session = self._session(exchange, key)
         onward, given = await _routed(session.from_client(body))
@@ -113,23 +114,72 @@ class Through:
         counts = bool(key and method)
         self.pending += counts
         try:
-            answer = await self._call(b"POST", exchange, onward)
-            if method == "initialize" and answer.status < 300:
-                self._remember(exchange.principal.id, answer.header(SESSION_ID), session)
-            try:
-                may_follow = await self._passing.pass_on(exchange, answer, session, key, mine)
-            finally:
-                answer.abort()  # if the client has gone in the middle of it; does nothing after the end
-            if not may_follow:
-                # The client has got what there is. The session is to forget what is missing.
-                failure = unanswered(answer.status)
-                await client_messages(session.fail_unanswered(onward, failure), self._tell)
+            async with self._patience(session, key):
+                await self._answer(exchange, session, onward, method, key, mine)
+        except TimeoutError:
+            await self._end_silent(exchange, session, key)
         except UpstreamError as error:
             # The session is to forget it; the answer is ours.
             await client_messages(session.fail(onward, error), self._tell)
             raise upstream_down(error, key, is_greeting=is_greeting) from None
         finally:
             self.pending -= counts
+
+    async def _answer(
+        self,
+        exchange: HttpExchange,
+        session: Session,
+        onward: bytes,
+        method: str,
+        key: bytes,
+        mine: list[bytes],
+    ) -> None:
+        answer = await self._call(b"POST", exchange, onward)
+        if method == "initialize" and answer.status < 300:
+            self._remember(exchange.principal.id, answer.header(SESSION_ID), session)
+        try:
+            may_follow = await self._passing.pass_on(exchange, answer, session, key, mine)
+        finally:
+            answer.abort()  # if the client has gone in the middle of it; does nothing after the end
+        if not may_follow:
+            # The client has got what there is. The session is to forget what is missing.
+            failure = unanswered(answer.status)
+            await client_messages(session.fail_unanswered(onward, failure), self._tell)
+
+    @asynccontextmanager
+    async def _patience(self, session: Session, key: bytes) -> AsyncGenerator[None]:
+        """Raise TimeoutError if the server says nothing about a call for too long."""
+        loop, timer = asyncio.get_running_loop(), None
+        async with asyncio.timeout(None) as limit:
+
+            def look() -> None:
+                nonlocal timer
+                left = session.silence.left_seconds(key)
+                if left <= 0:
+                    limit.reschedule(loop.time())
+                elif left < float("inf"):
+                    timer = loop.call_later(left, look)
+
+            look()
+            try:
+                yield
+            finally:
+                if timer is not None:
+                    timer.cancel()
+
+    async def _end_silent(self, exchange: HttpExchange, session: Session, key: bytes) -> None:
+        """Tell the client that its call took too long, and the server too.
+
+        In the newer era the connection that was cut tells the server.
+        """
+        failure = silent_too_long(session.silence.limit_seconds)
+        told = await client_messages(session.fail_requests(b"", [key], failure), self._tell)
+        if not is_modern_header(exchange.header(b"mcp-protocol-version")):
+            with suppress(UpstreamError):
+                (await self._call(b"POST", exchange, cancellation(key))).abort()
+        if not exchange.status:
+            raise upstream_down(failure, key, is_greeting=False)
+        await exchange.write(b"".join(write_event(line) for line in told), is_last=True)
 
     async def _plain(self, exchange: HttpExchange, method: bytes) -> None:
         """Handle GET and DELETE, which the server answers."""
@@ -156,7 +206,8 @@ class Through:
 
     async def _check_own(self, exchange: HttpExchange, message: Message) -> None:
         """Check a request that we answer ourselves as strictly as the server would."""
-        if is_modern_header(exchange.header(b"mcp-protocol-version")) or rpc.is_modern(message.params):
+        is_modern = is_modern_header(exchange.header(b"mcp-protocol-version"))
+        if rpc.is_modern(message.params) or (is_modern and self._key(exchange) not in self._sessions):
             try:
                 check_envelope(message, exchange.headers)
             except ProtocolRefusal as refused:

@@ -13,7 +13,7 @@ from brimgate.errors import (
     UpstreamLost,
     UpstreamRefused,
 )
-from brimgate.front.mcp.request import HttpExchange
+from brimgate.front.mcp.request import SESSION_ID, HttpExchange
 from brimgate.hold.runtime import run_work
 from brimgate.http.asgi import Header
 from brimgate.http.sse import EventBuffer, read_event, with_data, write_event
@@ -53,7 +53,8 @@ class Passing:
         headers = [
             (name, value)
             for name, value in answer.headers
-            if name in self._shown and (name != b"content-type" or value is named)
+            if (name in self._shown or name.startswith(b"mcp-"))
+            and (name != b"content-type" or value is named)
         ]
         kind = named.partition(b";")[0].strip().lower()
         if kind == b"text/event-stream":
@@ -67,11 +68,16 @@ class Passing:
             await exchange.answer_json(_joined(mine))
         else:
             # Whatever its type: some clients do not look at it.
-            body = await self._read(answer, key)
+            begun = await _first_piece(answer) if answer.status == 200 and session.passes_unread(key) else b""
+            if rpc.guess_id(begun) == key and begun:
+                await self._pass_pieces(exchange, answer, session, begun, headers)
+                return False
+            body = begun + await self._read(answer, key)
+            if answer.status < 400:
+                body = _addressed(body, key)
             whole = await self._rewritten(body, session) if body.strip() else body
-            if whole is None and key and answer.status < 400:
-                what = f"answered {answer.status} with something that is no message: is its address right?"
-                raise UpstreamGarbled(f"the upstream {what}")
+            if key and answer.status < 400 and answer.status != _ACCEPTED and session.is_waiting_for(key):
+                raise UpstreamGarbled(f"the upstream answered {answer.status} with {_what_it_is(body)}")
             if whole is None:
                 whole = body[:_MAX_PAGE_BYTES]
             if answer.status >= 400 and session.is_waiting_for(key):
@@ -82,6 +88,27 @@ class Passing:
                 await exchange.answer(answer.status, _joined([*mine, whole]) if mine else whole, headers)
             return answer.status == _ACCEPTED
         return False
+
+    async def _pass_pieces(
+        self,
+        exchange: HttpExchange,
+        answer: UpstreamAnswer,
+        session: Session,
+        piece: bytes,
+        headers: list[Header],
+    ) -> None:
+        """Pass JSON on as it comes. If it breaks, or is too large, the connection is cut: the client sees it."""
+        await exchange.begin(headers, answer.status)
+        pieces, size = [piece], 0
+        while piece:
+            size += len(piece)
+            if size > self._max_bytes:
+                raise self._too_large()
+            await exchange.write(piece)
+            piece = await answer.next()
+            pieces.append(piece)
+        await self._rewritten(b"".join(pieces), session)
+        await exchange.end()
 
     async def _read(self, answer: UpstreamAnswer, key: bytes) -> bytes:
         try:
@@ -104,7 +131,9 @@ class Passing:
             await exchange.write(b"".join(write_event(line) for line in mine))
         buffer = EventBuffer(self._max_bytes)
         can_resume = False
-        may_resume = not is_modern_header(exchange.header(b"mcp-protocol-version"))
+        # A session that began with a handshake is one to its end, whatever its version.
+        in_session = bool(exchange.header(SESSION_ID))
+        may_resume = in_session or not is_modern_header(exchange.header(b"mcp-protocol-version"))
         try:
             while chunk := await answer.next():
                 out: list[bytes] = []
@@ -114,7 +143,7 @@ class Passing:
                             exchange, answer, session, b"".join(out), key, self._too_large()
                         )
                         return False
-                    written, has_id = await self._event(raw, session)
+                    written, has_id = await self._event(raw, session, key)
                     can_resume = can_resume or (has_id and may_resume)
                     out.append(written)
                 if out:
@@ -128,7 +157,7 @@ class Passing:
         if rest := buffer.rest():
             # Incomplete, but some clients read it all the same.
             ended = rest + b"\n\n"
-            written, has_id = await self._event(ended, session)
+            written, has_id = await self._event(ended, session, key)
             can_resume = can_resume or (has_id and may_resume)
             rest = rest if written is ended else written
         if key and not can_resume and session.is_waiting_for(key):
@@ -168,13 +197,13 @@ class Passing:
             return []
         return await client_messages(session.fail_requests(b"", [key], failure), self._tell)
 
-    async def _event(self, raw: bytes, session: Session) -> tuple[bytes, bool]:
+    async def _event(self, raw: bytes, session: Session, key: bytes) -> tuple[bytes, bool]:
         # An event with a million lines takes seconds.
         event = await run_work(partial(read_event, raw), len(raw))
         if not event.data:
             return raw, bool(event.id)
         # Whatever its name: some clients do not look at it.
-        data = await self._rewritten(event.data, session)
+        data = await self._rewritten(_addressed(event.data, key), session)
         if data is None:
             data = b" ".join(event.data[:_MAX_PAGE_BYTES].splitlines())
         if data is event.data:
@@ -218,6 +247,30 @@ async def fetched(wait: Wait) -> list[Action]:
         return wait.then()
     except (UpstreamError, ClientError) as error:
         return wait.failed(error)
+
+
+async def _first_piece(answer: UpstreamAnswer) -> bytes:
+    """Return the beginning of a body whose length nobody knows yet; nothing of any other."""
+    return await answer.next() if not answer.header(b"content-length") else b""
+
+
+def _addressed(text: bytes, key: bytes) -> bytes:
+    """Return an answer that names no call under the id of the one whose response it is; anything else as it is."""
+    if not key or len(text) > _MAX_PAGE_BYTES:
+        return text
+    message = rpc.read_any(text.removeprefix(BOM_UTF8))
+    if not isinstance(message, Message) or message.method or message.key not in (b"", b"null"):
+        return text
+    return rpc.failed(key, bytes(message.error)) if rpc.read_error(bytes(message.error)) else text
+
+
+def _what_it_is(body: bytes) -> str:
+    """Say what came in place of an answer."""
+    if not body.strip():
+        return "nothing in place of an answer"
+    if any(not one.method and one.key for one in rpc.messages_in(body)):
+        return "an answer to another request"
+    return "something that is no message: is its address right?"
 
 
 def _joined(answers: list[bytes]) -> bytes:

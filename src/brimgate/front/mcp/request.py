@@ -8,8 +8,6 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapp
 from functools import lru_cache
 from typing import Any, Final, Protocol, cast
 
-import msgspec
-
 from brimgate.errors import UpstreamError
 from brimgate.front.mcp.errors import HttpError, too_many
 from brimgate.guard.principal import NOBODY, Principal
@@ -19,10 +17,13 @@ from brimgate.relay.actions import Line, ToClient
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
 
+_INTERIM: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+_PING_CHUNK: Final = b"8\r\n: ping\n\n\r\n"
 HANGUP: Final = "brimgate.hangup"
 """Where the connection puts the callback for its end."""
 PRINCIPAL: Final = "brimgate.principal"
 """Where another application that answers finds the principal."""
+SESSION_ID: Final = b"mcp-session-id"
 JSON: Final = (b"content-type", b"application/json")
 _STREAM: Final = (
     (b"content-type", b"text/event-stream"),
@@ -45,13 +46,15 @@ class Report(Protocol):
 class Hangup:
     """Tells, once, that the client has gone."""
 
-    __slots__ = ("_callbacks", "is_over", "status")
+    __slots__ = ("_callbacks", "is_over", "probe", "status")
 
     def __init__(self) -> None:
         self._callbacks: list[Callable[[], object]] = []
         self.is_over = False
         self.status = 0
         """The status that the connection ended with, if it refused the rest of a request."""
+        self.probe = _INTERIM
+        """What may be written now without a meaning, to see whether a client that sends no more still reads."""
 
     def __call__(self) -> None:
         self.is_over = True
@@ -181,10 +184,12 @@ class HttpExchange:
 
     async def begin_stream(self, headers: Iterable[Header] = (), status: int = 200) -> None:
         await self.begin([*_STREAM, *headers], status)
+        self.hangup.probe = _PING_CHUNK
 
     async def begin(self, headers: Iterable[Header], status: int) -> None:
         """Begin a response of unknown length."""
         self.status = status
+        self.hangup.probe = b""
         all_headers = [*headers, *self.more_headers, (b"x-request-id", self.request_id)]
         await self._send({"type": "http.response.start", "status": status, "headers": all_headers})
 
@@ -280,9 +285,10 @@ def check_batch(message: object) -> None:
         raise HttpError(400, f"a batch may hold {_MAX_BATCH:,} messages at most")
 
 
-def messages_of(elements: list[msgspec.Raw]) -> Iterator[Message]:
-    for element in elements:
-        message = rpc.read(bytes(element))
+def messages_of(body: bytes) -> Iterator[Message]:
+    """Yield the messages of a batch. Raise HttpError if it holds anything else."""
+    for element in rpc.elements_of(body):
+        message = rpc.read_any(element)
         if not isinstance(message, Message):
             raise HttpError(400, "a batch holds requests, notifications and answers only")
         check_id(message)

@@ -13,7 +13,7 @@ from brimgate.guard.origin import OriginRules
 from brimgate.http.asgi import Receive, Scope, Send
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Garbage, Message, Opaque, one_line
-from brimgate.relay.protocol.versions import is_modern_header
+from brimgate.relay.protocol.versions import MODERN_VERSION, is_modern_header
 
 Handler = Callable[[HttpExchange], Awaitable[None]]
 _CORS_HEADERS: Final = (
@@ -28,7 +28,9 @@ class Endpoint:
         self.sessions, self.singles = sessions, singles
 
     async def handle(self, exchange: HttpExchange) -> None:
-        is_modern = is_modern_header(exchange.header(b"mcp-protocol-version"))
+        is_modern = is_modern_header(exchange.header(b"mcp-protocol-version")) and not self.sessions.knows(
+            exchange
+        )
         match exchange.method:
             case "POST":
                 await self._post(exchange, is_modern=is_modern)
@@ -42,7 +44,7 @@ class Endpoint:
     async def _post(self, exchange: HttpExchange, *, is_modern: bool) -> None:
         check_content_type(exchange)
         body = await exchange.body()
-        message = rpc.read(body)
+        message = rpc.read_any(body)
         if isinstance(message, Garbage):
             raise HttpError(400, f"this is not JSON: {message.reason[:200]}", code=rpc.PARSE_ERROR)
         if isinstance(message, Opaque) or not message or message == Message():
@@ -52,13 +54,21 @@ class Endpoint:
             check_id(message)
         if (line := one_line(body)) is not body:
             # A server on a pipe takes one line per message: a line break in here would begin another message.
-            body, message = line, rpc.read(line)
-        if isinstance(message, Message) and (is_modern or rpc.is_modern(message.params)):
-            await self.singles.post(exchange, message)
-        elif is_modern or not isinstance(message, Message | list):
+            body, message = line, rpc.read_any(line)
+        if isinstance(message, Message) and self._is_single(exchange, message, is_modern=is_modern):
+            await self.singles.post(exchange, body, message)
+        elif (is_modern and isinstance(message, list)) or not isinstance(message, Message | list):
             raise HttpError(400, "send one request or notification, not a batch")
         else:
             await self.sessions.post(exchange, body, message)
+
+    def _is_single(self, exchange: HttpExchange, message: Message, *, is_modern: bool) -> bool:
+        """Return whether a message stands for itself. A session that began with a handshake stays one to its end."""
+        if self.sessions.knows(exchange):
+            return False
+        version = exchange.header(b"mcp-protocol-version").decode("latin-1")
+        begins = message.method == "initialize" and version != MODERN_VERSION
+        return rpc.is_modern(message.params) or (is_modern and not begins)
 
 
 def check_content_type(exchange: HttpExchange) -> None:

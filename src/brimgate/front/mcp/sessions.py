@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from brimgate.front.mcp.client_session import GRACE_SECONDS, HttpSession
-from brimgate.front.mcp.errors import HttpError, no_session, not_modern, too_many, upstream_down
+from brimgate.front.mcp.errors import HttpError, no_session, too_many, upstream_down
 from brimgate.front.mcp.event_stream import EventStream
-from brimgate.front.mcp.request import Converse, HttpExchange, Timing, messages_of, wait_for_room
+from brimgate.front.mcp.request import SESSION_ID, Converse, HttpExchange, Timing, messages_of, wait_for_room
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
-from brimgate.relay.protocol.versions import ASSUMED_VERSION, PRIMED_SINCE, is_modern_header
+from brimgate.relay.protocol.versions import ASSUMED_VERSION, PRIMED_SINCE
 
 if TYPE_CHECKING:
     from brimgate.errors import UpstreamError
     from brimgate.http.asgi import Header
 
-SESSION_ID: Final = b"mcp-session-id"
 _HOLD_SECONDS: Final = 0.02
 """An answer that comes within this time is sent in one piece with the headers."""
 
@@ -55,7 +54,7 @@ class HandshakeSessions:
         if isinstance(message, Message) and _greets(message) and not exchange.header(SESSION_ID):
             await self._initialize(exchange, body, message)
             return
-        messages = [message] if isinstance(message, Message) else list(messages_of(message))
+        messages = [message] if isinstance(message, Message) else list(messages_of(body))
         requests = [one for one in messages if one.is_request]
         session = self.find(exchange, requests[0].key if requests else b"")
         session.note_use()
@@ -114,8 +113,6 @@ class HandshakeSessions:
             session.end_response(was_cut=not is_whole)
 
     async def _initialize(self, exchange: HttpExchange, body: bytes, message: Message) -> None:
-        if is_modern_header(exchange.header(b"mcp-protocol-version")):
-            raise not_modern(message.key)
         streams = self._streams(exchange)
         if self.is_draining:
             raise too_many("no more sessions can be opened: Brimgate is about to end", message.key)
@@ -190,6 +187,11 @@ class HandshakeSessions:
     async def delete(self, exchange: HttpExchange) -> None:
         self.close(self.find(exchange))
         await exchange.answer(200)
+
+    def knows(self, exchange: HttpExchange) -> bool:
+        """Return whether a request names a session of its principal."""
+        session = self._sessions.get(exchange.header(SESSION_ID))
+        return session is not None and session.principal == exchange.principal.id
 
     def find(self, exchange: HttpExchange, key: bytes = b"") -> HttpSession:
         """Find the session. `key` is the id of the request, for a possible error."""

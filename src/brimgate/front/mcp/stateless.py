@@ -16,7 +16,6 @@ from brimgate.relay.protocol.headers import ParamHeaders, check_params
 from brimgate.relay.protocol.message import Message, RpcError
 from brimgate.relay.protocol.versions import (
     LISTEN,
-    LOG_LEVEL_KEY,
     MODERN_VERSION,
     UNSUPPORTED_VERSION,
     ProtocolRefusal,
@@ -83,13 +82,14 @@ class Shared(Protocol):
     @property
     def link(self) -> Conversation: ...
 
-    def enter(self, message: Message, replies: Replies) -> int: ...
+    def enter(self, line: bytes, replies: Replies) -> int: ...
     def leave(self, number: int) -> None: ...
+    def tell(self, line: bytes) -> None: ...
     async def param_headers(self, tool: str, meta: dict[str, Any]) -> ParamHeaders: ...
 
 
-Share = Callable[[str, bool], Awaitable[Shared | None]]
-"""Returns the server for a principal, the second one if the call asks for logs. None: it speaks only the older era."""
+Share = Callable[[str, str], Awaitable[Shared | None]]
+"""Returns the server for a principal and the name of its client program. None: it speaks only the older era."""
 
 
 class StatelessExchanges:
@@ -100,20 +100,21 @@ class StatelessExchanges:
         self.pending = 0
         self._listening: set[Replies] = set()
 
-    async def post(self, exchange: HttpExchange, message: Message) -> None:
+    async def post(self, exchange: HttpExchange, body: bytes, message: Message) -> None:
+        """Handle a POST. `body` is on one line, `message` is what it says."""
         if not message.is_request:
-            await self._acknowledge(exchange, message)
+            await self._take_note(exchange, body, message)
             return
         if message.method == "initialize":
             raise not_modern(message.key)
         counts = message.method != LISTEN  # which never ends by itself
         self.pending += counts
         try:
-            await self._ask(exchange, message)
+            await self._ask(exchange, body, message)
         finally:
             self.pending -= counts
 
-    async def _ask(self, exchange: HttpExchange, message: Message) -> None:
+    async def _ask(self, exchange: HttpExchange, body: bytes, message: Message) -> None:
         try:
             meta = check_envelope(message, exchange.headers)
         except ProtocolRefusal as refused:
@@ -121,14 +122,7 @@ class StatelessExchanges:
         takes_stream = exchange.accepts(b"text/event-stream")
         if not exchange.accepts(b"application/json") or (message.method == LISTEN and not takes_stream):
             raise HttpError(406, "Accept must name application/json and text/event-stream", key=message.key)
-        try:
-            shared = await self._share(exchange.principal.id, LOG_LEVEL_KEY in meta)
-        except UpstreamError as error:
-            is_greeting = message.method in _GREETINGS
-            raise upstream_down(error, message.key, is_greeting=is_greeting) from None
-        except HttpError as full:
-            full.key = message.key
-            raise
+        shared = await self._shared(exchange, message)
         if shared is None:
             raise not_modern(message.key)
         if message.method == "tools/call":
@@ -136,19 +130,28 @@ class StatelessExchanges:
         if not shared.link.room.is_set():
             await wait_for_room(shared.link, exchange, message.key)
         streams = takes_stream and (message.method == LISTEN or not self._json_response())
-        await self._exchange(exchange, message, shared, streams=streams)
+        await self._exchange(exchange, body, message, shared, streams=streams)
 
-    async def _acknowledge(self, exchange: HttpExchange, message: Message) -> None:
-        """Acknowledge a notification.
+    async def _shared(self, exchange: HttpExchange, message: Message) -> Shared | None:
+        try:
+            return await self._share(exchange.principal.id, rpc.client_name(message.params))
+        except UpstreamError as error:
+            is_greeting = message.method in _GREETINGS
+            raise upstream_down(error, message.key, is_greeting=is_greeting) from None
+        except HttpError as full:
+            full.key = message.key
+            raise
 
-        Over HTTP a client has nothing to notify of: it cancels a request by hanging up.
-        """
+    async def _take_note(self, exchange: HttpExchange, body: bytes, message: Message) -> None:
+        """Pass on a notification, and acknowledge it."""
         if not message.method:
             raise HttpError(400, "send one request or notification", key=message.key)
         version = exchange.header(b"mcp-protocol-version").decode("latin-1")
         if version != MODERN_VERSION:
             data = rpc.encode({"supported": [MODERN_VERSION], "requested": version})
             raise HttpError(400, "unsupported protocol version", code=UNSUPPORTED_VERSION, data=data)
+        if (shared := await self._shared(exchange, message)) is not None:
+            shared.tell(body)
         await exchange.answer(202)
 
     async def _check_params(
@@ -161,11 +164,14 @@ class StatelessExchanges:
             raise from_refused(refused, message.key) from None
 
     async def _exchange(
-        self, exchange: HttpExchange, message: Message, shared: Shared, *, streams: bool
+        self, exchange: HttpExchange, body: bytes, message: Message, shared: Shared, *, streams: bool
     ) -> None:
         replies = Replies(only_last=not streams)
+        try:
+            number = shared.enter(body, replies)
+        except ValueError as error:
+            raise HttpError(400, f"this cannot be forwarded: {error}", key=message.key) from None
         exchange.hangup.then(replies.wake)
-        number = shared.enter(message, replies)
         if message.method == LISTEN:
             self._listening.add(replies)
         try:

@@ -1,11 +1,14 @@
 """JSON-RPC messages as bytes: only what routing needs is read, the rest stays unchanged text."""
 
 import json
+import math
 import re
 from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
+
+from brimgate.relay.protocol.spans import TEXT, replaced, spans
 
 Json = bytes | memoryview
 """The text of a JSON value. A view of its message, where a copy would be large."""
@@ -78,7 +81,43 @@ _answer: Final = msgspec.json.Decoder(_Answer)
 _many: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
 
-def read(line: bytes | bytearray) -> Message | list[msgspec.Raw] | Opaque | Garbage:
+Read = Message | list[msgspec.Raw] | Opaque | Garbage
+
+
+def read_any(line: bytes | bytearray) -> Read:
+    """Read a message as the most tolerant client would: the one reader for everything that has to be routed.
+
+    Its members may be a strict copy of what came, so they are for looking at. What is sent on is the line itself.
+    """
+    found = read(line)
+    if not isinstance(found, Garbage):
+        return found
+    strict = read_leniently(line)
+    return read(strict) if strict is not None else _read_too_deep(line) or found
+
+
+def _read_too_deep(line: bytes | bytearray) -> Message | None:
+    """Read a message that is nested more deeply than any reader goes, by where its members begin and end."""
+    if len(line) > _MAX_LENIENT_BYTES or line.lstrip()[:1] != b"{":
+        return None
+    try:
+        found = {span.name: bytes(line[span.start : span.end]) for span in spans(line)}
+        method = text_of(found.get("method") or b'""').decode("utf-8", "replace")
+    except ValueError:
+        return None
+    raw = {name: msgspec.Raw(found[name]) for name in ("id", "params", "result", "error") if name in found}
+    return Message(method=method, **raw) if raw or method else None
+
+
+def elements_of(line: bytes | bytearray) -> list[bytes]:
+    """Return the messages of a batch as they came."""
+    try:
+        return [bytes(raw) for raw in _many.decode(line)]
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return [bytes(line[span.start : span.end]) for span in spans(line)]
+
+
+def read(line: bytes | bytearray) -> Read:
     try:
         return _one.decode(line)
     except msgspec.ValidationError:
@@ -88,7 +127,7 @@ def read(line: bytes | bytearray) -> Message | list[msgspec.Raw] | Opaque | Garb
     return _read_other(line)
 
 
-def _read_other(line: bytes | bytearray) -> Message | list[msgspec.Raw] | Opaque | Garbage:
+def _read_other(line: bytes | bytearray) -> Read:
     try:
         match line.lstrip()[:1]:
             case b"[":
@@ -118,6 +157,12 @@ class _Spelled(float):
         return self.text
 
 
+def _finite(text: str) -> float | str:
+    """Read a number; one beyond any range stays a text, as NaN does."""
+    number = _Spelled(text)
+    return number if math.isfinite(number) else text
+
+
 def read_leniently(line: bytes | bytearray) -> bytes | None:
     """Convert a message that strict readers refuse and many clients accept: NaN, lone surrogates, broken UTF-8.
 
@@ -128,7 +173,7 @@ def read_leniently(line: bytes | bytearray) -> bytes | None:
         return None
     try:
         value = json.loads(
-            line.decode("utf-8", "replace"), parse_constant=str, parse_float=_Spelled, strict=False
+            line.decode("utf-8", "replace"), parse_constant=str, parse_float=_finite, strict=False
         )
         return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     except (ValueError, RecursionError):
@@ -143,9 +188,7 @@ _LAST_ID: Final = re.compile(_ID.pattern + rb"\s*\}\s*\Z")
 
 def messages_in(line: bytes | bytearray) -> list[Message]:
     """Read one message or those of a batch, be it in JSON that strict readers refuse; none if nobody can."""
-    found = read(line)
-    if isinstance(found, Garbage) and (strict := read_leniently(line)) is not None:
-        found = read(strict)
+    found = read_any(line)
     each = [read(bytes(raw)) for raw in found] if isinstance(found, list) else [found]
     return [one for one in each if isinstance(one, Message)]
 
@@ -214,10 +257,19 @@ def quoted(text: str) -> bytes:
 
 
 def one_line(text: bytes) -> bytes:
-    """Remove line ends from JSON: between its parts they are only space, and inside a text there are none."""
+    """Remove line ends from JSON: between its parts they are only space. Inside a text, where strict JSON has none, they
+    are escaped."""
     if b"\n" not in text and b"\r" not in text:
         return text
+    try:
+        msgspec.json.decode(text, type=msgspec.Raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        text = TEXT.sub(_without_line_ends, text)
     return text.translate(_LINE_ENDS).strip()
+
+
+def _without_line_ends(match: re.Match[bytes]) -> bytes:
+    return match[0].replace(b"\r", b"\\r").replace(b"\n", b"\\n")
 
 
 def members(raw: msgspec.Raw | None) -> dict[str, msgspec.Raw]:
@@ -256,9 +308,21 @@ def answer(key: bytes, result: Json) -> bytes:
     return b"".join((b'{"jsonrpc":"2.0","id":', key or b"null", b',"result":', result, b"}"))
 
 
+def with_result(line: bytes | bytearray, key: bytes, result: Json) -> bytes:
+    """Return the same answer with another result, and with the members that nobody knows."""
+    try:
+        return replaced(line, ("result",), result)
+    except ValueError:
+        return answer(key, result)
+
+
+def failed(key: bytes, error: Json) -> bytes:
+    return b"".join((b'{"jsonrpc":"2.0","id":', key or b"null", b',"error":', error, b"}"))
+
+
 def failure(key: bytes, code: int, text: str, data: bytes = b"") -> bytes:
     inside = b'{"code":%d,"message":%s%s}' % (code, quoted(text), b',"data":' + data if data else b"")
-    return b'{"jsonrpc":"2.0","id":' + (key or b"null") + b',"error":' + inside + b"}"
+    return failed(key, inside)
 
 
 def is_modern(params: msgspec.Raw) -> bool:

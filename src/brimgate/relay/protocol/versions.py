@@ -30,7 +30,14 @@ HEADER_MISMATCH: Final = -32020
 UNSUPPORTED_VERSION: Final = -32022
 LISTEN: Final = "subscriptions/listen"
 
-_NAMED_BY: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_NAMED_BY: Final = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+    "tasks/get": "taskId",
+    "tasks/update": "taskId",
+    "tasks/cancel": "taskId",
+}
 """The parameter that `Mcp-Name` repeats."""
 _ROUTING: Final = (b"mcp-protocol-version", b"mcp-method", b"mcp-name")
 _CODED: Final = re.compile(r"=\?base64\?(.*)\?=", re.DOTALL)
@@ -70,6 +77,7 @@ class _Params(msgspec.Struct):
 class _Named(msgspec.Struct):
     name: str | None = None
     uri: str | None = None
+    taskId: str | None = None  # noqa: N815  # as on the wire
     arguments: dict[str, Any] | None = None
 
 
