@@ -440,7 +440,7 @@ def test_a_list_dies_with_the_process_that_fetched_it(shell: Shell) -> None:
 def test_behind_another_brimgate_a_list_is_read_where_it_is_fetched(shell: Shell) -> None:
     """Both share the folder: the outer one passes on what only the inner one has."""
     inner = [*BRIMGATE, "run", "--pack", "hostaway", "--sandbox"]
-    with shell.run(command=inner) as client:
+    with shell.run("--chained", command=inner) as client:
         client.greet()
         client.request("tools/list")
         cursor = record_of(client.call("list_reservations")["result"])["nextCursor"]

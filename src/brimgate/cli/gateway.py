@@ -105,7 +105,7 @@ def add_gateway_options(parser: argparse.ArgumentParser) -> None:
         choices=("auto", "http", "sse"),
         help="transport for a URL (default: sse if it ends in /sse)",
     )
-    add("--chained", action="store_true", help="the server at the URL is another Brimgate that you trust")
+    add("--chained", action="store_true", help="the server is another Brimgate that you trust")
     add("--pack", metavar="NAME", help="pack (plugin) for the server's system; `brimgate packs` lists them")
     add_budget_flag(parser)
     add_flags(parser, "model", "token_family")
@@ -181,11 +181,12 @@ def _chosen(options: argparse.Namespace) -> Callable[[Config], dict[str, Upstrea
     if arguments and given:
         raise OperatorError("give either --upstream or a command behind --, not both")
     is_url = given is not None and "://" in given
-    if (options.transport or options.chained) and not is_url:
-        name = "--transport" if options.transport else "--chained"
-        raise OperatorError(f"{name} is for a URL given by --upstream")
+    if options.transport and not is_url:
+        raise OperatorError("--transport is for a URL given by --upstream")
+    if options.chained and not (is_url or arguments):
+        raise OperatorError("--chained is for a URL or a command; in a file, write chained: true")
     if arguments:
-        one = started_by(arguments)
+        one = replace(started_by(arguments), chained=options.chained)
         return lambda config: {Path(arguments[0]).stem: _with_rules(one, Path(arguments[0]).stem, config)}
     if given is not None and is_url:
         name = _host_of(given)

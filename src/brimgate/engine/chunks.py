@@ -179,7 +179,7 @@ class LongText:
 
     @lazy
     def _fences(self) -> "array[int]":
-        places = array("Q")
+        places = array("I")
         if self.kind is TextKind.MARKDOWN:
             places.extend([0] if self.data.startswith((b"```", b"~~~")) else [])
             places.extend(found.start() + 1 for found in _FENCE.finditer(self.data))
