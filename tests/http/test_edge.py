@@ -435,7 +435,7 @@ def test_a_body_that_is_not_what_it_says_is_refused(serving: Serving, body: byte
     assert ask(serving, request(POST, JSON, b"Content-Encoding: gzip", body=body)).status == 400
 
 
-@pytest.mark.parametrize("coding", [b"br", b"gzip, gzip", b"zstd", b"chunked"])
+@pytest.mark.parametrize("coding", [b"compress", b"gzip, gzip", b"chunked"])
 def test_a_coding_we_do_not_know_is_refused(serving: Serving, coding: bytes) -> None:
     assert ask(serving, request(POST, JSON, b"Content-Encoding: " + coding, body=PING)).status == 415
 
@@ -482,7 +482,7 @@ def test_only_the_path_there_is_leads_anywhere(serving: Serving, target: str) ->
 
 @pytest.mark.parametrize(
     "target",
-    ["/%6dcp", "/mcp?x", "/mcp?/health", "/mcp?a=/../", "http://localhost/mcp", "http://example.com/mcp"],
+    ["/%6dcp", "/mcp?x", "/mcp?/health", "/mcp?a=/../", "http://localhost/mcp"],
 )
 def test_a_path_is_what_it_decodes_to_whatever_else_is_said(serving: Serving, target: str) -> None:
     assert is_reached(ask(serving, request(b"POST " + target.encode(), JSON, body=PING)))
@@ -490,7 +490,7 @@ def test_a_path_is_what_it_decodes_to_whatever_else_is_said(serving: Serving, ta
 
 @pytest.mark.parametrize("target", ["http://localhost/health", "http://localhost:1/health"])
 def test_a_name_in_the_target_does_not_stand_in_for_the_host(serving: Serving, target: str) -> None:
-    assert ask(serving, request(b"GET " + target.encode(), host=b"Host: example.com")).status == 421
+    assert ask(serving, request(b"GET " + target.encode(), host=b"Host: example.com")).status == 400
 
 
 @pytest.mark.parametrize(

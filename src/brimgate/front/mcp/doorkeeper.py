@@ -24,6 +24,8 @@ BODY_PAUSE_SECONDS: Final = 8.0
 BODY_SECONDS: Final = 60.0
 _SWEEP_SECONDS: Final = 1.0
 _LINGER_SECONDS: Final = 2.0
+_LINGER_BYTES: Final = 1 << 20
+_PROBE_SECONDS: Final = 0.05
 _MAX_HEAD_BYTES: Final = 64 << 10
 _MAX_HEADERS: Final = 100
 _MAX_PIPELINED: Final = 16
@@ -153,6 +155,7 @@ class ClientConnection(HttpToolsProtocol):
         """Whether more requests came than may wait for their turn; those are not read."""
         self._is_lingering = False
         """It is refused, and what it still sends is thrown away until it has read why."""
+        self._unread_bytes = 0
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(_Corked(transport, self.loop))  # type: ignore[arg-type]
@@ -197,14 +200,26 @@ class ClientConnection(HttpToolsProtocol):
         """
         if self._is_lingering or not self._hangups or not self._is_in_head or self.url:
             return False
+        if not self._hangups[0].probe or self._version() != "1.1":
+            return False  # nothing can be written that has no meaning
         self.cycle.keep_alive = False
-        probe = self._hangups[0].probe
-        if probe and self._version() == "1.1" and not self.pipeline:
-            self.transport.write(probe)
+        self._probe(_PROBE_SECONDS)
         return True
 
+    def _probe(self, pause: float) -> None:
+        """Write what has no meaning, again and again: the first makes a peer that is gone say so, the next one fails."""
+        if self.transport.is_closing() or not self._hangups or not self._hangups[0].probe:
+            return
+        self.transport.write(self._hangups[0].probe)
+        self.loop.call_later(pause, self._probe, 2 * pause)
+
     def data_received(self, data: bytes) -> None:
-        if self.transport.is_closing() or self._is_overrun or self._is_lingering:
+        if self._is_lingering:
+            self._unread_bytes += len(data)
+            if self._unread_bytes > _LINGER_BYTES:
+                self.transport.abort()
+            return
+        if self.transport.is_closing() or self._is_overrun:
             return
         self._unset_keepalive_if_required()
         if not self._is_in_head:

@@ -153,6 +153,7 @@ class HttpExchange:
         async def send(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
                 self.status = message["status"]
+                self.hangup.probe = b""
                 ours = [*self.more_headers, (b"x-request-id", self.request_id)]
                 message = {**message, "headers": [*message.get("headers", ()), *ours]}
             await self._send(message)
@@ -164,6 +165,7 @@ class HttpExchange:
         self, status: int, body: bytes | bytearray = b"", headers: Iterable[Header] = ()
     ) -> None:
         self.status = status
+        self.hangup.probe = b""
         length = (b"content-length", b"%d" % len(body))
         await self._send(
             {
@@ -184,13 +186,15 @@ class HttpExchange:
 
     async def begin_stream(self, headers: Iterable[Header] = (), status: int = 200) -> None:
         await self.begin([*_STREAM, *headers], status)
-        self.hangup.probe = _PING_CHUNK
 
     async def begin(self, headers: Iterable[Header], status: int) -> None:
         """Begin a response of unknown length."""
         self.status = status
-        self.hangup.probe = b""
         all_headers = [*headers, *self.more_headers, (b"x-request-id", self.request_id)]
+        is_stream = any(
+            value.startswith(b"text/event-stream") for name, value in all_headers if name == b"content-type"
+        )
+        self.hangup.probe = _PING_CHUNK if is_stream else b""
         await self._send({"type": "http.response.start", "status": status, "headers": all_headers})
 
     async def write(self, data: bytes, *, is_last: bool = False) -> None:
