@@ -7,7 +7,6 @@ their place, and a block is opened again when one of its children is needed.
 import re
 from array import array
 from bisect import bisect_right
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -55,7 +54,7 @@ class Blocks:
         self._data = data
         self._brackets = data[start : start + 1], data[end - 1 : end]
         self._firsts, self._starts, self._ends = array("Q"), array("Q"), array("Q")
-        self._opened: OrderedDict[int, Children] = OrderedDict()
+        self._opened: dict[int, Children] = {}
         self._shift = 0
         self.count = 0
         self.longest_key = 0
@@ -76,7 +75,7 @@ class Blocks:
         """Return the same blocks of a document that begins `-by` bytes later."""
         made = object.__new__(Blocks)
         made.__dict__.update(self.__dict__)
-        made._shift, made._opened = self._shift + by, OrderedDict()
+        made._shift, made._opened = self._shift + by, {}
         return made
 
     def __len__(self) -> int:
@@ -106,8 +105,8 @@ class Blocks:
         if known is None:
             known = self._open(number)
             self._opened[number] = known
-            while len(self._opened) > _KEPT:
-                self._opened.pop(next(iter(self._opened)), None)
+            for oldest in list(self._opened)[:-_KEPT]:  # another thread may do the same
+                self._opened.pop(oldest, None)
         return known
 
     def raw(self, number: int) -> bytes:
