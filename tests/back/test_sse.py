@@ -10,6 +10,7 @@ import pytest
 
 from brimgate.back.mcp.legacy_sse import SseServer
 from brimgate.errors import UpstreamError, UpstreamRefused
+from brimgate.http.sse import EventBuffer, in_turns
 from brimgate.relay.protocol.message import guess_id
 from tests.back.mcp_script import Asked, Heard, Reply, ScriptedServer, Talk, answer, soon, talking
 from tests.back.scripted import Run
@@ -222,3 +223,21 @@ def test_a_paused_channel_hears_nothing_until_it_is_resumed(run: Run) -> None:
             assert (await talk.heard.next())["method"] == "notifications/message"
 
     run(conversation())
+
+
+def test_others_have_their_turn_within_a_chunk_of_many_events() -> None:
+    async def conversation() -> None:
+        turns = 0
+
+        async def other() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        task = asyncio.ensure_future(other())
+        heard = [one async for one in in_turns(EventBuffer(1 << 20).feed(b"data: x\n\n" * 5_000))]
+        task.cancel()
+        assert len(heard) == 5_000 and turns >= 40
+
+    asyncio.run(conversation())

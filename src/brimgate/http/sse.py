@@ -1,9 +1,10 @@
 """Server-sent events: cut them out of a stream unchanged, read them, and write them."""
 
+import asyncio
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from brimgate.wire.framing import TooLong
 
@@ -86,3 +87,15 @@ def write_event(data: bytes | bytearray, id_: bytes = b"", name: bytes = b"messa
     """Write an event. `data` is JSON on one line, as every message is."""
     head = b"id: " + id_ + b"\n" if id_ else b""
     return b"".join((head, b"event: ", name, b"\ndata: ", data, b"\n\n"))
+
+
+_TURN: Final = 100
+_T = TypeVar("_T")
+
+
+async def in_turns(items: Iterable[_T]) -> AsyncIterator[_T]:
+    """Yield items, and let others have their turn in between: one chunk may have thousands of events."""
+    for number, item in enumerate(items, 1):
+        yield item
+        if number % _TURN == 0:
+            await asyncio.sleep(0)

@@ -22,7 +22,7 @@ from brimgate.errors import (
     UpstreamUnreachable,
 )
 from brimgate.http.client import Origin, Response
-from brimgate.http.sse import Event
+from brimgate.http.sse import Event, in_turns
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import messages_in, one_line
 from brimgate.wire.framing import TooLong
@@ -147,7 +147,7 @@ class SseUpstream:
             self._hear(event)
         while piece := await self._ear.next(self._stream):
             was_stuck = self.is_stuck
-            for event in self._events.feed(piece):
+            async for event in in_turns(self._events.feed(piece)):
                 self._hear(event)
             if was_stuck and not self.is_stuck:
                 self._listener.on_unstuck()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from brimgate.errors import AnswerTooLarge, UpstreamRefused
 from brimgate.http.client import Response
-from brimgate.http.sse import Event, EventBuffer, read_event
+from brimgate.http.sse import Event, EventBuffer, in_turns, read_event
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import messages_in, one_line
 from brimgate.wire.framing import TooLong
@@ -87,7 +87,7 @@ class Ear:
         events = Events(self.max_bytes)
         try:
             while piece := await self.next(response):
-                for event in events.feed(piece):
+                async for event in in_turns(events.feed(piece)):
                     on_event(event)
             if last := events.last():
                 on_event(last)

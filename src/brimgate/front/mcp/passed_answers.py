@@ -16,7 +16,7 @@ from brimgate.errors import (
 from brimgate.front.mcp.request import SESSION_ID, HttpExchange
 from brimgate.hold.runtime import run_work
 from brimgate.http.asgi import Header
-from brimgate.http.sse import EventBuffer, read_event, with_data, write_event
+from brimgate.http.sse import EventBuffer, in_turns, read_event, with_data, write_event
 from brimgate.relay.actions import Action, Decided, Greeted, Note, ToClient, Told, ToUpstream, Wait, Work
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
@@ -137,7 +137,7 @@ class Passing:
         try:
             while chunk := await answer.next():
                 out: list[bytes] = []
-                for raw in buffer.feed(chunk):
+                async for raw in in_turns(buffer.feed(chunk)):
                     if isinstance(raw, TooLong):
                         await self._break_off(
                             exchange, answer, session, b"".join(out), key, self._too_large()
