@@ -57,6 +57,23 @@ def _is_let_in(serving: Serving) -> bool:
     return exchange(serving.connect(), "POST", "/mcp", json.dumps(body).encode(), headers).status == 200
 
 
+def test_ids_of_sessions_that_somebody_makes_up_are_checked_and_forgotten() -> None:
+    with (
+        serve(command=DEMO) as inner,
+        serve("--upstream", f"http://127.0.0.1:{inner.port}/mcp", command=()) as outer,
+    ):
+        client = outer.client()
+        client.initialize()
+        for made_up, status in (("two words", 400), ("x" * 5_000, 400), ("unknown", 404)):
+            headers = {"mcp-session-id": made_up, "mcp-protocol-version": "2025-11-25"}
+            assert client.post({"jsonrpc": "2.0", "id": 1, "method": "ping"}, **headers).status == status
+        for number in range(600):
+            client.post(
+                {"jsonrpc": "2.0", "id": 1, "method": "ping"}, **{"mcp-session-id": f"made-up-{number}"}
+            )
+        assert "result" in client.request("ping")
+
+
 def test_garbage_without_end_is_told_at_its_first_second_fourth_time() -> None:
     script = (
         "import sys, json\n"

@@ -1,6 +1,7 @@
 """`/mcp` in front of a server that speaks HTTP itself: pass its answers on, and rewrite only what must be."""
 
 import asyncio
+import re
 from collections import Counter, OrderedDict
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -22,6 +23,9 @@ from brimgate.relay.session import Session, cancellation, silent_too_long
 
 _MAX_SESSIONS: Final = 10_000
 """How many sessions are remembered; a forgotten one is looked up again."""
+_MAX_UNPROVEN: Final = 500
+"""Of those, how many whose ids the server has neither given nor taken as far as we saw: anyone can make them up."""
+_SESSION: Final = re.compile(rb"[\x21-\x7e]{1,4096}")
 _GREETINGS: Final = ("initialize", "server/discover")
 _FORWARDED: Final = frozenset((b"accept", b"content-type", b"last-event-id", b"traceparent", b"tracestate"))
 _ANSWERED: Final = frozenset(
@@ -137,6 +141,8 @@ class Through:
         answer = await self._call(b"POST", exchange, onward)
         if method == "initialize" and answer.status < 300:
             self._remember(exchange.principal.id, answer.header(SESSION_ID), session)
+        elif answer.status < 300:
+            self._unproven.pop(self._key(exchange), None)
         try:
             may_follow = await self._passing.pass_on(exchange, answer, session, key, mine)
         finally:
@@ -242,7 +248,11 @@ class Through:
         if session is None:
             if self._owners[key[1]]:
                 raise no_session(message_key)
+            if _SESSION.fullmatch(key[1]) is None:
+                raise HttpError(400, "Mcp-Session-Id must be up to 4,096 visible characters", key=message_key)
             session = self._make(key[0])
+            if len(self._unproven) >= _MAX_UNPROVEN:
+                self._drop(next(iter(self._unproven)))
             self._remember(*key, session)
             self._unproven[key] = None
         self._sessions.move_to_end(key)
