@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from brimgate.testing.bookings import bookings
+from tests.http.processes import is_alive
 from tests.http.serving import DEMO, LegacyClient, Serving, exchange, serve, wait_until, workers_of
 from tests.http.wire import Wire
 from tests.relay.replies import as_rebuilt, following, rebuild
@@ -109,6 +110,15 @@ def test_large_answers_are_worked_on_by_another_process_and_read_to_their_end() 
         client = serving.client()
         client.initialize()
         assert [_large_calls(client, serving) for _ in range(3)] == [0, 0, 0]
+
+
+def test_a_process_that_works_for_us_ends_with_us_however_we_end() -> None:
+    with serve(command=DEMO) as serving:
+        client = serving.client()
+        client.initialize()
+        worker = wait_until(lambda: _large_calls(client, serving), "a process works")
+        serving.process.kill()
+        wait_until(lambda: not is_alive(worker), "its end")
 
 
 def _large_calls(client: LegacyClient, serving: Serving) -> int:

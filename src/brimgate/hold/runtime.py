@@ -217,7 +217,7 @@ class Workers:
             from concurrent.futures import ProcessPoolExecutor
             from multiprocessing import get_context
 
-            self._pool = ProcessPoolExecutor(self._count, get_context("spawn"))
+            self._pool = ProcessPoolExecutor(self._count, get_context("spawn"), _begin_work)
         return self._pool
 
     def stop(self) -> None:
@@ -226,11 +226,24 @@ class Workers:
             self._pool = None
 
 
+def _begin_work() -> None:
+    """Begin as a process that works for another: end with it, however it ends, and not at Ctrl-C, which is for it."""
+    import os
+    import signal
+    from multiprocessing import parent_process
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        if (parent := parent_process()) is not None:
+            parent.join()
+        os._exit(0)
+
+    Thread(target=watch, daemon=True).start()
+
+
 def _warm_up() -> None:
     """Load in a new process all that an answer needs, by working on one."""
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that we work for
     from brimgate.engine.cursor import Binding
     from brimgate.engine.policy import Policy
     from brimgate.hold.errand import Keeper
