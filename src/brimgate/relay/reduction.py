@@ -101,9 +101,8 @@ class Reducer:
     # Answers
 
     def result(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
-        if not call.rules.chained and (disowned := self._disowned(message, line)) is not None:
-            line = rpc.with_result(line, message.key, disowned)
-            message = Message(id=message.id, result=msgspec.Raw(disowned))
+        if (b'"brimgate/' in line or b'"[brimgate]' in line) and not call.rules.chained:
+            message, line = _disowned(message, line)
         rule = self._rule(call, line)
         if not rule.reads_everything and not rule.may_be_large(line):
             return [self.passed(call, message), ToClient(line)]
@@ -115,14 +114,6 @@ class Reducer:
         if ERRAND_BYTES[0] < len(line) <= ERRAND_BYTES[1] and not work.blocks and rule.formats is None:
             return [work._replace(errand=self._errand(message, call, line))]
         return [work]
-
-    def _disowned(self, message: Message, line: Line) -> bytes | None:
-        """Return an answer without what it says in our name. None if it says nothing so, as nearly all do."""
-        if (b'"brimgate/' not in line and b'"[brimgate]' not in line) or message.result is NOTHING:
-            return None
-        from brimgate.relay.rewrite import disowned
-
-        return disowned(bytes(message.result))
 
     def _work(self, run: Callable[[], list[Action]], size: int) -> Work:
         return Work(run, size, self._protection().store.blocks)
@@ -423,6 +414,16 @@ def _asked_tool(arguments: dict[str, Any]) -> str | None:
     cursor = arguments.get("cursor")
     is_tool = isinstance(cursor, str) and cursor.startswith(TOOL_CURSOR)
     return cursor.removeprefix(TOOL_CURSOR) if isinstance(cursor, str) and is_tool else None
+
+
+def _disowned(message: Message, line: Line) -> tuple[Message, Line]:
+    """Return an answer without what it says in our name."""
+    from brimgate.relay.rewrite import disowned
+
+    result = disowned(bytes(message.result)) if message.result is not NOTHING else None
+    if result is None:
+        return message, line
+    return Message(id=message.id, result=msgspec.Raw(result)), rpc.with_result(line, message.key, result)
 
 
 async def _fetched(call: PendingCall, fetch: Callable[[], Awaitable[None]]) -> None:
