@@ -304,7 +304,8 @@ def test_what_stands_beside_a_rewritten_result_stays() -> None:
 
 
 def test_a_small_answer_nested_deeper_than_we_read_passes() -> None:
-    conversation = Conversation()
+    # How deep that is depends on the Python; where it is read, it is within the budget.
+    conversation = Conversation(ToolRule(policy(10_000)))
     conversation.client(b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"t"}}')
     line = b'{"jsonrpc":"2.0","id":7,"result":{"content":[],"x":' + b"[" * 2_000 + b"]" * 2_000 + b"}}"
     assert conversation.upstream(line) == ([], [line])
