@@ -250,3 +250,10 @@ def test_rows_with_times_are_rows_and_no_listing_of_files() -> None:
     held = Held("\n".join(["id,email,created,amount", *rows]).encode())
     reply = held.ask(fields="id,amount", limit=2, form="json")
     assert json.loads(reply.content)[1] == {"#": 3, "id": "1", "amount": "1.5"}
+
+
+def test_a_table_with_a_giant_cell_is_told_as_text() -> None:
+    rows = "\n".join(f"{n},b" for n in range(60))
+    held = Held(f'id,note\n{rows}\n61,"{"x" * 200_000}"\n'.encode())
+    with pytest.raises(BadRequest, match="use lines or search"):
+        held.ask(fields="id")

@@ -57,7 +57,10 @@ def table_rows(text: LongText) -> TableRows | None:
         case TextKind.JSON_LINES:
             return _json_lines(text)
         case TextKind.CSV:
-            return _csv(text)
+            try:
+                return _csv(text)
+            except csv.Error:  # such as a cell over 128 KB: it is read as the text it is
+                return None
         case _:
             return None
 
