@@ -99,9 +99,10 @@ class _Decoder(Protocol):
         ...
 
 
-class _Zlib:
-    def __init__(self, bits: int) -> None:
-        self._stream = zlib.decompressobj(bits)
+class _Stream:
+    """What zlib and zstd have in common."""
+
+    _stream: Any
 
     @property
     def is_over(self) -> bool:
@@ -110,6 +111,11 @@ class _Zlib:
     @property
     def behind(self) -> bytes:
         return self._stream.unused_data
+
+
+class _Zlib(_Stream):
+    def __init__(self, bits: int) -> None:
+        self._stream = zlib.decompressobj(bits)
 
     def take(self, data: bytes) -> tuple[bytes, bytes, bool]:
         piece = self._stream.decompress(data, _PIECE_BYTES)
@@ -117,17 +123,9 @@ class _Zlib:
         return piece, self._stream.unconsumed_tail, len(piece) == _PIECE_BYTES
 
 
-class _Zstd:
+class _Zstd(_Stream):
     def __init__(self, library: Any) -> None:
         self._stream = library.ZstdDecompressor()
-
-    @property
-    def is_over(self) -> bool:
-        return self._stream.eof
-
-    @property
-    def behind(self) -> bytes:
-        return self._stream.unused_data
 
     def take(self, data: bytes) -> tuple[bytes, bytes, bool]:
         piece = self._stream.decompress(data, _PIECE_BYTES)
