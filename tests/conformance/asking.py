@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
+from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -50,26 +51,36 @@ async def ask(
 ) -> Answers | types.InputRequiredResult:
     """The answers to the last round, or what the client is to be told so that it answers the next one."""
     if not is_modern(ctx):
-        return [await _send_all(ctx, questions) for questions in rounds][-1]
+        return await send_all(ctx.session, ctx.request_id, rounds)
     asked = _unseal(params.request_state, len(rounds)) if params.request_state else 0
     given = params.input_responses or {}
-    if not _answers_fit(rounds[asked], given):
+    if not answers_fit(rounds[asked], given):
         return _require(rounds, asked)
     return given if asked + 1 == len(rounds) else _require(rounds, asked + 1)
 
 
-async def _send_all(ctx: Context, questions: Questions) -> Answers:
-    related = ServerMessageMetadata(related_request_id=ctx.request_id)
-    return {
-        key: await ctx.session.send_request(question, _ANSWER_TYPES[question.method], metadata=related)
-        for key, question in questions.items()
-    }
+async def send_all(
+    session: ServerSession, call: types.RequestId | None, rounds: tuple[Questions, ...]
+) -> Answers:
+    """Asks by requests that belong to a call, and gives back the answers to the last round."""
+    related = ServerMessageMetadata(related_request_id=call)
+    answers: Answers = {}
+    for questions in rounds:
+        answers = {
+            key: await session.send_request(question, _ANSWER_TYPES[question.method], metadata=related)
+            for key, question in questions.items()
+        }
+    return answers
 
 
-def _answers_fit(questions: Questions, given: Answers) -> bool:
+def answers_fit(questions: Questions, given: Answers) -> bool:
     return all(
         isinstance(given.get(key), _ANSWER_TYPES[question.method]) for key, question in questions.items()
     )
+
+
+def told(answers: Answers) -> list[str]:
+    return [answer.model_dump_json(by_alias=True, exclude_none=True) for answer in answers.values()]
 
 
 def _require(rounds: tuple[Questions, ...], index: int) -> types.InputRequiredResult:

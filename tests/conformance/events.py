@@ -1,7 +1,12 @@
 """What was sent on each stream, so that a client whose stream was cut can fetch the rest."""
 
+from typing import Final
+
 from mcp.server.streamable_http import EventCallback, EventId, EventMessage, EventStore, StreamId
 from mcp_types import JSONRPCMessage
+
+RETRY_MILLISECONDS: Final = 100
+"""After which a client whose stream was cut may come back."""
 
 
 class KeptEvents(EventStore):

@@ -3,7 +3,6 @@
 `python -m tests.conformance.fixture_server --stdio`, or `--http PORT` for Streamable HTTP at /mcp.
 """
 
-import argparse
 import warnings
 from typing import Any, Final
 
@@ -16,13 +15,13 @@ from mcp.server.subscriptions import ListenHandler
 from mcp.shared.exceptions import MCPDeprecationWarning
 
 from tests.conformance import library
-from tests.conformance.events import KeptEvents
+from tests.conformance.events import RETRY_MILLISECONDS, KeptEvents
 from tests.conformance.questions import ASKING
 from tests.conformance.toolbox import Toolbox
 from tests.conformance.tools import ANSWERING, bus
+from tests.conformance.transport import chosen_port
 
 TOOLS: Final = Toolbox(ANSWERING, ASKING)
-_RETRY_MILLISECONDS: Final = 100
 
 
 def build() -> Server[Any]:
@@ -55,7 +54,8 @@ async def serve_stdio() -> None:
 
 
 def serve_http(port: int) -> None:
-    app = build().streamable_http_app(event_store=KeptEvents(), retry_interval=_RETRY_MILLISECONDS)
+
+    app = build().streamable_http_app(event_store=KeptEvents(), retry_interval=RETRY_MILLISECONDS)
     # h11 trims the values of headers as HTTP says; httptools does not, and loses a check by it.
     uvicorn.run(
         app, host="127.0.0.1", port=port, http="h11", log_level="warning", timeout_graceful_shutdown=1
@@ -63,16 +63,11 @@ def serve_http(port: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    transport = parser.add_mutually_exclusive_group(required=True)
-    transport.add_argument("--http", type=int, metavar="PORT")
-    transport.add_argument("--stdio", action="store_true")
-    arguments = parser.parse_args()
     warnings.simplefilter("ignore", MCPDeprecationWarning)
-    if arguments.stdio:
-        anyio.run(serve_stdio)
+    if port := chosen_port(__doc__):
+        serve_http(port)
     else:
-        serve_http(arguments.http)
+        anyio.run(serve_stdio)
 
 
 if __name__ == "__main__":

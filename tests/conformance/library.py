@@ -12,11 +12,11 @@ from tests.conformance.asking import Context
 from tests.conformance.tools import PIXEL, embedded, image
 
 _TEXT: Final = "test://static-text"
-_BINARY: Final = "test://static-binary"
+BINARY: Final = "test://static-binary"
 _WATCHED: Final = "test://watched-resource"
-_TEMPLATE: Final = "test://template/{id}/data"
+TEMPLATE: Final = "test://template/{id}/data"
 _FROM_TEMPLATE: Final = re.compile(r"test://template/([^/]+)/data")
-_TEXTS: Final = {
+TEXTS: Final = {
     _TEXT: "This is the content of the static text resource.",
     _WATCHED: "This resource can be watched.",
 }
@@ -25,15 +25,15 @@ _TEXTS: Final = {
 async def list_resources(
     _ctx: Context, _params: types.PaginatedRequestParams | None
 ) -> types.ListResourcesResult:
-    texts = [types.Resource(uri=uri, name=uri, mime_type="text/plain") for uri in _TEXTS]
-    binary = types.Resource(uri=_BINARY, name=_BINARY, mime_type="image/png")
+    texts = [types.Resource(uri=uri, name=uri, mime_type="text/plain") for uri in TEXTS]
+    binary = types.Resource(uri=BINARY, name=BINARY, mime_type="image/png")
     return types.ListResourcesResult(resources=[*texts, binary])
 
 
 async def list_templates(
     _ctx: Context, _params: types.PaginatedRequestParams | None
 ) -> types.ListResourceTemplatesResult:
-    template = types.ResourceTemplate(uri_template=_TEMPLATE, name="template", mime_type="application/json")
+    template = types.ResourceTemplate(uri_template=TEMPLATE, name="template", mime_type="application/json")
     return types.ListResourceTemplatesResult(resource_templates=[template])
 
 
@@ -43,10 +43,10 @@ async def read_resource(_ctx: Context, params: types.ReadResourceRequestParams) 
 
 
 def _contents(uri: str) -> types.TextResourceContents | types.BlobResourceContents:
-    if uri == _BINARY:
+    if uri == BINARY:
         return types.BlobResourceContents(uri=uri, blob=PIXEL, mime_type="image/png")
-    if uri in _TEXTS:
-        return types.TextResourceContents(uri=uri, text=_TEXTS[uri], mime_type="text/plain")
+    if uri in TEXTS:
+        return types.TextResourceContents(uri=uri, text=TEXTS[uri], mime_type="text/plain")
     if match := _FROM_TEMPLATE.fullmatch(uri):
         text = json.dumps({"id": match[1], "templateTest": True, "data": f"Data for ID: {match[1]}"})
         return types.TextResourceContents(uri=uri, text=text, mime_type="application/json")
@@ -67,7 +67,7 @@ _PROMPTS: Final[dict[str, tuple[str, ...]]] = {
     "test_prompt_with_image": (),
     "test_input_required_result_prompt": (),
 }
-_CONTEXT: Final = asking.user("What context should the prompt use?", context={"type": "string"})
+CONTEXT: Final = asking.user("What context should the prompt use?", context={"type": "string"})
 
 
 async def list_prompts(
@@ -90,11 +90,10 @@ async def get_prompt(
 ) -> types.GetPromptResult | types.InputRequiredResult:
     if params.name != "test_input_required_result_prompt":
         return _prompted(*_blocks(params.name, params.arguments or {}))
-    answers = await asking.ask(ctx, params, {"user_context": _CONTEXT})
+    answers = await asking.ask(ctx, params, {"user_context": CONTEXT})
     if isinstance(answers, types.InputRequiredResult):
         return answers
-    told = answers["user_context"].model_dump_json(by_alias=True, exclude_none=True)
-    return _prompted(types.TextContent(text=told))
+    return _prompted(types.TextContent(text=asking.told(answers)[0]))
 
 
 def _prompted(*blocks: types.ContentBlock) -> types.GetPromptResult:

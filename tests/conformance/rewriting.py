@@ -2,30 +2,33 @@
 
 import http.client
 import json
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from tests.conformance.processes import PATIENCE_SECONDS
-from tests.conformance.suite import REVISIONS
+from tests.conformance.suite import MODERN
 from tests.conformance.tools import LARGE_LIST
 
 _READ: Final = "brimgate_read"
-_LEGACY, _MODERN = REVISIONS
+_TASKS: Final = "io.modelcontextprotocol/tasks"
+_PAUSE_SECONDS: Final = 0.1
 _CLIENT: Final = {"name": "conformance-run", "version": "1"}
 
 
 class Talk:
     """A client of one revision, on raw HTTP. Each request has a connection of its own."""
 
-    def __init__(self, url: str, revision: str) -> None:
+    def __init__(self, url: str, revision: str, **extensions: Any) -> None:
         self._address, self.revision = urlsplit(url), revision
+        self._capabilities = {"extensions": extensions} if extensions else {}
         self._session: str | None = None
         self._ids = 0
 
     def begin(self) -> None:
-        if self.revision == _LEGACY:
+        if self.revision != MODERN:
             hello = {"protocolVersion": self.revision, "capabilities": {}, "clientInfo": _CLIENT}
             self.request("initialize", hello)
             self._exchange("POST", {"jsonrpc": "2.0", "method": "notifications/initialized"})
@@ -37,12 +40,12 @@ class Talk:
     def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """The result; raises when there is none."""
         self._ids += 1
-        if self.revision == _MODERN:
+        if self.revision == MODERN:
             params = params | {
                 "_meta": {
                     "io.modelcontextprotocol/protocolVersion": self.revision,
                     "io.modelcontextprotocol/clientInfo": _CLIENT,
-                    "io.modelcontextprotocol/clientCapabilities": {},
+                    "io.modelcontextprotocol/clientCapabilities": self._capabilities,
                 }
             }
         message = {"jsonrpc": "2.0", "id": self._ids, "method": method, "params": params}
@@ -62,10 +65,10 @@ class Talk:
         }
         if self._session:
             headers["Mcp-Session-Id"] = self._session
-        if message and self.revision == _MODERN:
+        if message and self.revision == MODERN:
             headers["Mcp-Method"] = message["method"]
-            if "name" in message["params"]:
-                headers["Mcp-Name"] = message["params"]["name"]
+            if name := message["params"].get("name") or message["params"].get("taskId"):
+                headers["Mcp-Name"] = name
         return headers
 
     def _exchange(self, verb: str, message: dict[str, Any] | None) -> dict[str, Any]:
@@ -116,7 +119,33 @@ def examine(url: str, revision: str) -> dict[str, str]:
         "read on": _wrong_with_reading(talk.call, first),
     }
     talk.end()
-    return found
+    return found | (_examine_task(url, revision) if revision == MODERN else {})
+
+
+def _examine_task(url: str, revision: str) -> dict[str, str]:
+    """Reads the large answer as the result of a task, where the server has tasks."""
+    talk = Talk(url, revision, **{_TASKS: {}})
+    offered = talk.request("server/discover", {})["capabilities"].get("extensions", {})
+    if _TASKS not in offered:
+        return {}
+    task = talk.call(LARGE_LIST)
+    if task.get("resultType") != "task":
+        return {"run as a task": f"answered with {json.dumps(task)[:300]}"}
+    result = _finished(talk, task["taskId"])
+    return {
+        "reduced in a task": _wrong_with_reply(result),
+        "read on from a task": _wrong_with_reading(talk.call, result),
+    }
+
+
+def _finished(talk: Talk, task: str) -> dict[str, Any]:
+    end = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < end:
+        told = talk.request("tasks/get", {"taskId": task})
+        if told["status"] != "working":
+            return told.get("result", {})
+        time.sleep(_PAUSE_SECONDS)
+    raise RuntimeError(f"the task is not done after {PATIENCE_SECONDS:.0f} s")
 
 
 def _record(result: dict[str, Any]) -> dict[str, Any]:

@@ -31,14 +31,17 @@ class Toolbox:
         name: str,
         properties: dict[str, Any] | None = None,
         *,
+        required: tuple[str, ...] = (),
+        schema: dict[str, Any] | None = None,
         output: dict[str, Any] | None = None,
-        **schema: Any,
     ) -> Callable[[Handler], Handler]:
-        """Adds a function as a tool. What its input schema has beside the properties goes into the schema."""
+        """Adds a function as a tool, which takes the properties, or what a whole schema says."""
 
         def add(run: Handler) -> Handler:
-            takes = {"type": "object", "properties": properties or {}} | schema
-            self.entries[name] = Entry(run, takes, output)
+            takes = {"type": "object", "properties": properties or {}}
+            if required:
+                takes["required"] = list(required)
+            self.entries[name] = Entry(run, schema or takes, output)
             return run
 
         return add

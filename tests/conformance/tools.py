@@ -4,6 +4,7 @@ import json
 from base64 import b64encode
 from typing import Any, Final
 
+import anyio
 import mcp_types as types
 from mcp.server.subscriptions import InMemorySubscriptionBus, PromptsListChanged, ToolsListChanged
 
@@ -17,9 +18,46 @@ _TEXT: Final = {"type": "string"}
 PIXEL: Final = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
-_SILENCE: Final = b64encode(
+SILENCE: Final = b64encode(
     b"RIFF\x26\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x40\x1f\0\0\x01\0\x08\0data\x02\0\0\0\x80\x80"
 ).decode()
+
+PERSON_SCHEMA: Final[dict[str, Any]] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "$defs": {
+        "address": {
+            "$anchor": "addressDef",
+            "type": "object",
+            "properties": {"street": _TEXT, "city": _TEXT},
+        }
+    },
+    "type": "object",
+    "properties": {
+        "name": _TEXT,
+        "address": {"$ref": "#/$defs/address"},
+        "contactMethod": {"type": "string", "enum": ["phone", "email"]},
+        "phone": _TEXT,
+        "email": _TEXT,
+    },
+    "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+    "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+    "then": {"required": ["phone"]},
+    "else": {"required": ["email"]},
+    "additionalProperties": False,
+}
+HEADER_SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {"region": {"type": "string", "x-mcp-header": "Region"}},
+    "required": ["region"],
+}
+LARGE_SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {"rows": {"type": "array", "items": {"type": "object"}}},
+    "required": ["rows"],
+}
+FIRST_EVENT_SECONDS: Final = 0.1
+"""A stream that is closed before its first event has left does not tell the client where to come back."""
+LOGGED: Final = ("Tool execution started", "Tool processing data", "Tool execution completed")
 
 bus = InMemorySubscriptionBus()
 ANSWERING: Final = Toolbox()
@@ -51,7 +89,7 @@ async def image_content(_ctx: Context, _params: types.CallToolRequestParams) -> 
 
 @tool("test_audio_content")
 async def audio_content(_ctx: Context, _params: types.CallToolRequestParams) -> Answer:
-    return types.CallToolResult(content=[types.AudioContent(data=_SILENCE, mime_type="audio/wav")])
+    return types.CallToolResult(content=[types.AudioContent(data=SILENCE, mime_type="audio/wav")])
 
 
 @tool("test_embedded_resource")
@@ -73,32 +111,8 @@ async def error_handling(_ctx: Context, _params: types.CallToolRequestParams) ->
     return said("This tool intentionally returns an error for testing", is_error=True)
 
 
-@tool(
-    "json_schema_2020_12_tool",
-    {
-        "name": {"type": "string"},
-        "address": {"$ref": "#/$defs/address"},
-        "contactMethod": {"type": "string", "enum": ["phone", "email"]},
-        "phone": {"type": "string"},
-        "email": {"type": "string"},
-    },
-    **{
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$defs": {
-            "address": {
-                "$anchor": "addressDef",
-                "type": "object",
-                "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
-            }
-        },
-        "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
-        "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
-        "then": {"required": ["phone"]},
-        "else": {"required": ["email"]},
-        "additionalProperties": False,
-    },
-)
-@tool("test_header_parameter", {"region": {"type": "string", "x-mcp-header": "Region"}}, required=["region"])
+@tool("json_schema_2020_12_tool", schema=PERSON_SCHEMA)
+@tool("test_header_parameter", schema=HEADER_SCHEMA)
 async def echo(_ctx: Context, params: types.CallToolRequestParams) -> Answer:
     return said(json.dumps(params.arguments or {}))
 
@@ -109,7 +123,7 @@ async def echo(_ctx: Context, params: types.CallToolRequestParams) -> Answer:
 @tool("test_tool_with_logging")
 @tool("test_logging_tool")
 async def with_logging(ctx: Context, _params: types.CallToolRequestParams) -> Answer:
-    for text in ("Tool execution started", "Tool processing data", "Tool execution completed"):
+    for text in LOGGED:
         await ctx.session.send_log_message("info", text, related_request_id=ctx.request_id)
     return said("Logged three messages.")
 
@@ -125,6 +139,7 @@ async def with_progress(ctx: Context, _params: types.CallToolRequestParams) -> A
 async def reconnection(ctx: Context, _params: types.CallToolRequestParams) -> Answer:
     """Closes its own stream before it answers, where there is one: the client comes back for the answer."""
     if ctx.close_sse_stream:
+        await anyio.sleep(FIRST_EVENT_SECONDS)
         await ctx.close_sse_stream()
     return said("Reconnection test completed successfully.")
 
@@ -150,7 +165,7 @@ async def trigger_prompt_change(ctx: Context, _params: types.CallToolRequestPara
 # Tools of the tasks extension, as a server without it has them: they answer at once
 
 
-@tool("greet", {"name": _TEXT}, required=["name"])
+@tool("greet", {"name": _TEXT}, required=("name",))
 async def greet(_ctx: Context, params: types.CallToolRequestParams) -> Answer:
     return said(f"Hello, {(params.arguments or {}).get('name', '')}!")
 
@@ -172,14 +187,11 @@ def _row(number: int) -> dict[str, Any]:
     }
 
 
-@tool(
-    LARGE_LIST,
-    output={
-        "type": "object",
-        "properties": {"rows": {"type": "array", "items": {"type": "object"}}},
-        "required": ["rows"],
-    },
-)
+def large_answer() -> dict[str, Any]:
+    return {"rows": [_row(number) for number in range(_LARGE_ROWS)]}
+
+
+@tool(LARGE_LIST, output=LARGE_SCHEMA)
 async def large_list(_ctx: Context, _params: types.CallToolRequestParams) -> Answer:
-    answer = {"rows": [_row(number) for number in range(_LARGE_ROWS)]}
+    answer = large_answer()
     return said(json.dumps(answer), structured_content=answer)
