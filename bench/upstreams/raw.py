@@ -7,7 +7,7 @@ hostile shape gives that shape.
 
 import json
 import sys
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,16 +46,20 @@ def answer(message: dict) -> bytes:
             return b'"error":{"code":-32601,"message":"Method not found"}'
 
 
-@cache
+@lru_cache(maxsize=32)
 def _result(name: str) -> bytes:
+    return _text_result(text_of_call(name))
+
+
+def text_of_call(name: str) -> str:
+    """The text that a call of this tool is answered with."""
     kind, _, size = name.rpartition("-")
     if kind not in _KINDS:
-        return _text_result(_hostile(kind, int(size)))
+        return _hostile(kind, int(size))
     build: Callable[[int], str] = _bookings if kind == "bookings" else _log
     # Quotes and newlines are escaped on the way, so the text is shorter than the line; 100 are the envelope's.
     sample = build(200_000)
-    text = build(max(1, int((int(size) - 100) * len(sample) / len(json.dumps(sample)))))
-    return _text_result(text)
+    return build(max(1, int((int(size) - 100) * len(sample) / len(json.dumps(sample)))))
 
 
 def _hostile(kind: str, size: int) -> str:

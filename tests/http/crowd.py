@@ -19,9 +19,11 @@ LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 CALLED_OFF = -32800
 PROGRESS = "notifications/progress"
 LEGACY = "2025-11-25"
-_SECRET = re.compile(rb"secret-[0-9a-f]{16}")
+SECRET = re.compile(rb"secret-[0-9a-f]{16}")
 _CALL = re.compile(rb"call-(\d+)")
 _LARGE_ROWS = 80
+_FAILED = -32050
+_REFUSED = "brimgate_read: invalid or expired cursor: run the tool again from the start"
 
 Message = dict[str, Any]
 
@@ -103,10 +105,16 @@ class Tally:
     notifications: int = 0
     unasked: int = 0
     """Notifications that came by GET."""
+    failed: int = 0
+    refused: int = 0
+    """Attempts to read or to use what is another's."""
+    cursors: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """By path, the newest cursor and whose it is."""
+    sessions: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def calls(self) -> int:
-        return self.answered + self.called_off + self.cut
+        return self.answered + self.called_off + self.cut + self.failed
 
 
 @dataclass
@@ -118,6 +126,8 @@ class Someone:
     dice: random.Random
     tally: Tally
     secret: str = ""
+    key: str = ""
+    """What it shows the gateway, if that has `auth`."""
     doing: str = "opening"
     wire: Wire = field(init=False)
     side: Wire = field(init=False)
@@ -127,7 +137,7 @@ class Someone:
     """Ways a call may go, and how often each is taken, in percent."""
 
     def __post_init__(self) -> None:
-        self.secret = f"secret-{self.dice.getrandbits(64):016x}"
+        self.secret = self.secret or f"secret-{self.dice.getrandbits(64):016x}"
         self.wire, self.side = Wire(self.port, self.path), Wire(self.port, self.path)
 
     async def open(self) -> None:
@@ -145,11 +155,11 @@ class Someone:
 
     def check(self, data: bytes, call: int | None = None) -> None:
         """Nothing of anybody else, and nothing of another call."""
-        assert set(_SECRET.findall(data)) <= {self.secret.encode()}, (self.secret, data[:2_000])
+        assert set(SECRET.findall(data)) <= {self.secret.encode()}, (self.secret, data[:2_000])
         if call is not None:
             assert {int(found) for found in _CALL.findall(data)} == {call}, (call, data[:2_000])
 
-    async def hear(self, response: Response, call: int, key: int) -> tuple[list[Message], list[str]]:
+    async def hear(self, response: Response, call: int | None, key: int) -> tuple[list[Message], list[str]]:
         """All messages of a response, looked at, and the ids of their events."""
         assert response.status == 200, (response.status, await response.body())
         if response.headers["content-type"] == "application/json":
@@ -162,7 +172,7 @@ class Someone:
             self._look_at(message, call, key)
         return messages, ids
 
-    def _look_at(self, message: Message, call: int, key: int) -> None:
+    def _look_at(self, message: Message, call: int | None, key: int) -> None:
         is_answer = "result" in message
         self.check(json.dumps(message).encode(), call if is_answer else None)
         if is_answer or "error" in message:
@@ -171,6 +181,19 @@ class Someone:
             self.tally.notifications += 1
             if message["method"] == PROGRESS:
                 assert message["params"]["progressToken"] == key, message
+
+    def settle_failure(self, messages: list[Message]) -> None:
+        """The server's own error, with the secret of whoever asked."""
+        (answer,) = (message for message in messages if "method" not in message)
+        assert answer["error"]["code"] == _FAILED, answer
+        assert self.secret in answer["error"]["message"], answer
+        self.tally.failed += 1
+
+    def refused(self, answer: Message) -> None:
+        """What is another's was answered as what is nobody's."""
+        (block,) = answer["result"]["content"]
+        assert answer["result"]["isError"] and block["text"] == _REFUSED, answer
+        self.tally.refused += 1
 
     def settle(self, messages: list[Message], key: int) -> Message:
         """The one answer among them."""
@@ -201,8 +224,9 @@ class Shaker(Someone):
         "large": 5,
         "called off": 5,
         "called off late": 5,
-        "cut and resumed": 10,
+        "cut and resumed": 9,
         "cut": 5,
+        "failed": 1,
     }
 
     async def act(self, call: int, way: str) -> None:
@@ -215,11 +239,15 @@ class Shaker(Someone):
                 await self.call(call, rows=_LARGE_ROWS)
             case "called off" | "called off late":
                 await self.call_off(call, hangs=way == "called off")
+            case "failed":
+                messages, _ = await self.hear(await self.begin(call, 10 * call, fails=True), call, 10 * call)
+                self.settle_failure(messages)
             case _:
                 await self.break_off(call, resumes=way == "cut and resumed")
 
     def headers(self, **more: str) -> dict[str, str]:
         usual = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+        usual |= {"authorization": f"Bearer {self.key}"} if self.key else {}
         known = {"mcp-session-id": self.session, "mcp-protocol-version": LEGACY} if self.session else {}
         return usual | known | {name.replace("_", "-"): value for name, value in more.items()}
 
@@ -262,7 +290,26 @@ class Shaker(Someone):
                 await self.begin(call, key + 1, "brimgate_read", cursor=cursor), call, key + 1
             )
             assert [one["id"] for one in more] == [key + 1]
+            if self.key:
+                await self.trespass(call, key + 2, cursor or "")
         return answer
+
+    async def trespass(self, call: int, key: int, cursor: str) -> None:
+        """Try the newest cursor and session of somebody else."""
+        owner, foreign = self.tally.cursors.get(self.path, (self.secret, ""))
+        self.tally.cursors[self.path] = self.secret, cursor
+        if owner != self.secret:
+            response = await self.begin(call, key, "brimgate_read", cursor=foreign)
+            (answer,), _ = await self.hear(response, None, key)
+            self.refused(answer)
+        owner, foreign = self.tally.sessions.get(self.path, (self.secret, ""))
+        self.tally.sessions[self.path] = self.secret, self.session
+        if owner != self.secret:
+            ping = {"jsonrpc": "2.0", "id": key, "method": "ping"}
+            response = await self.wire.begin("POST", self.headers(mcp_session_id=foreign), ping)
+            assert response.status == 404, response
+            self.check(await response.body())
+            self.tally.refused += 1
 
     async def call_off(self, call: int, *, hangs: bool) -> None:
         """A call that never ends, once it is under way; or one that may just have ended, or not have begun."""
@@ -309,7 +356,15 @@ class Passer(Shaker):
     """The same in front of a server that keeps no streams for those who come back."""
 
     hears_late: ClassVar = False
-    ways: ClassVar = {"plain": 55, "noisy": 20, "large": 5, "called off": 5, "called off late": 5, "cut": 10}
+    ways: ClassVar = {
+        "plain": 55,
+        "noisy": 20,
+        "large": 5,
+        "called off": 5,
+        "called off late": 5,
+        "cut": 9,
+        "failed": 1,
+    }
 
 
 class Single(Someone):
@@ -320,8 +375,9 @@ class Single(Someone):
         "noisy": 20,
         "large": 5,
         "hung up": 10,
-        "logged": 7,
+        "logged": 6,
         "logged and hung up": 3,
+        "failed": 1,
     }
 
     async def act(self, call: int, way: str) -> None:
@@ -337,6 +393,9 @@ class Single(Someone):
                 await self.hang_up(call, meta={}, steps=2)
             case "logged":
                 await self.call(call, logs=True, meta=logs)
+            case "failed":
+                messages, _ = await self.hear(await self.begin(call, fails=True), call, 1)
+                self.settle_failure(messages)
             case _:
                 await self.hang_up(call, logs=True, meta=logs)
 
@@ -358,7 +417,7 @@ class Single(Someone):
             "mcp-protocol-version": MODERN,
             "mcp-method": "tools/call",
             "mcp-name": tool,
-            "authorization": f"Bearer {self.secret}",
+            "authorization": f"Bearer {self.key or self.secret}",
         }
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         return await self.wire.begin("POST", headers, message)
@@ -371,6 +430,13 @@ class Single(Someone):
             cursor = following(answer["result"])
             more, _ = await self.hear(await self.begin(call, "brimgate_read", cursor=cursor), call, 1)
             assert [one["id"] for one in more] == [1]
+            owner, foreign = self.tally.cursors.get(self.path, (self.secret, ""))
+            self.tally.cursors[self.path] = self.secret, cursor or ""
+            if owner != self.secret:
+                (refused,), _ = await self.hear(
+                    await self.begin(call, "brimgate_read", cursor=foreign), None, 1
+                )
+                self.refused(refused)
 
     async def hang_up(self, call: int, *, meta: Message, **given: Any) -> None:
         """Which is how a request is called off in this era."""

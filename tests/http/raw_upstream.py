@@ -70,8 +70,11 @@ class Called:
         return self.answer(self.written(text), *more)
 
     def written(self, text: str) -> bytes:
-        result = {"content": [{"type": "text", "text": text}]}
-        return json.dumps({"jsonrpc": "2.0", "id": self.json.get("id"), "result": result}).encode()
+        return self.message(result={"content": [{"type": "text", "text": text}]})
+
+    def message(self, **member: Any) -> bytes:
+        """Write the message that answers it, with a `result` or an `error`."""
+        return json.dumps({"jsonrpc": "2.0", "id": self.json.get("id"), **member}).encode()
 
     def begin_stream(self, *more: str) -> None:
         """Of events, that ends with the connection."""

@@ -9,12 +9,17 @@ from tests.http.serving import PATIENCE, Answer, Serving, wait_until
 
 
 class Wire:
-    def __init__(self, port: int, patience: float = PATIENCE) -> None:
+    def __init__(self, port: int, patience: float = PATIENCE, *, opened: socket.socket | None = None) -> None:
         self._closing = ExitStack()
         self.socket = self._closing.enter_context(
-            socket.create_connection(("127.0.0.1", port), timeout=patience)
+            opened or socket.create_connection(("127.0.0.1", port), timeout=patience)
         )
         self._file = self._closing.enter_context(self.socket.makefile("rb"))
+
+    @classmethod
+    def over(cls, opened: socket.socket) -> "Wire":
+        """On a connection that there is, to whatever."""
+        return cls(0, opened=opened)
 
     def __enter__(self) -> "Wire":
         return self

@@ -10,7 +10,8 @@ from weakref import WeakKeyDictionary
 from brimgate.platform import give_back_large_blocks
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ProcessPoolExecutor
+    from asyncio import Task
+    from concurrent.futures import ProcessPoolExecutor
 
     from brimgate.hold.errand import Errand
     from brimgate.hold.protection import Protection
@@ -38,6 +39,17 @@ class HoldOptions(Protocol):
     def store(self) -> StoreName: ...
 
 
+class ProtectionSource(Protocol):
+    """Where the engine with its store comes from."""
+
+    @property
+    def blocks(self) -> bool:
+        """Whether work with it must not be done on an event loop: its store may wait, or it is not loaded yet."""
+        ...
+
+    def __call__(self) -> "Protection": ...
+
+
 class ProcessProtection:
     """Creates the engine when the first answer needs it: most sessions never do. Answers are held in memory."""
 
@@ -45,6 +57,10 @@ class ProcessProtection:
         self._options = options
         self._lock = Lock()
         self._made: Protection | None = None
+
+    @property
+    def blocks(self) -> bool:
+        return self._made is None or self._made.store.blocks
 
     def __call__(self) -> "Protection":
         if self._made is None:
@@ -180,50 +196,93 @@ _SWEEPS: Final = _Sweeps()
 
 
 _WORTH_STARTING: Final = 8
+_TRIES: Final = 2
+"""Processes that an errand may lose before we work on it ourselves: another one may have been to blame."""
+
+_MOST_THREADS: Final = 2
+"""Each thread that works makes the event loop wait for its turn at the interpreter."""
 
 
 class Workers:
-    """Processes that run errands. They start when several were asked for, and no errand waits for them."""
+    """Work on answers beside an event loop that many clients share.
+
+    Processes run errands. They start when several were asked for, and nothing waits for the first start.
+    """
 
     def __init__(self, count: int) -> None:
+        from asyncio import Lock, Semaphore
+
         self._count = count
         self._asked = 0
-        self._pool: ProcessPoolExecutor | None = None
-        self._warm: Future[None] | None = None
+        self._pool: Task[ProcessPoolExecutor] | None = None
+        """One start for all who wait for it."""
+        self._turn = Lock()
+        self._threads = Semaphore(_MOST_THREADS)
 
-    async def run(self, errand: "Errand[_T]") -> _T:
-        """Run an errand. One that ends its process is tried once more, since another may have been to blame."""
-        from asyncio import wrap_future
+    async def run(self, errand: "Errand[_T]", work: Callable[[], _T]) -> _T:
+        """Run an errand. If its processes end, do the work here."""
+        from asyncio import shield, wrap_future
         from concurrent.futures.process import BrokenProcessPool
 
-        try:
-            done = await wrap_future(self._started().submit(errand.run, errand.argument))
-        except BrokenProcessPool:
-            self._pool = None
-            done = await wrap_future(self._started().submit(errand.run, errand.argument))
-        return errand.then(done)
+        for _ in range(_TRIES):
+            pool = self._started()
+            try:
+                done = await wrap_future((await shield(pool)).submit(errand.run, errand.argument))
+            except (BrokenProcessPool, OSError):  # it ended, or the system starts no more processes
+                self._leave(pool)
+            else:
+                return errand.then(done)
+        return await self.run_here(work, is_long=True)
+
+    async def run_here(self, work: Callable[[], _T], *, is_long: bool) -> _T:
+        """Do work in this process: in one of few threads if it is long, else on the loop, one piece in each turn of it."""
+        from asyncio import sleep, to_thread
+
+        if is_long:
+            async with self._threads:
+                return await to_thread(work)
+        async with self._turn:
+            await sleep(0)
+            return work()
 
     def is_ready(self) -> bool:
-        """Return whether a process is there. If not, and it is worth it, start one."""
+        """Return whether processes are there. If not, and it is worth it, start them."""
         self._asked += 1
-        if not self._count or self._asked < _WORTH_STARTING:
-            return False
-        if self._warm is None:
-            self._warm = self._started().submit(_warm_up)
-        return self._warm.done()
+        return bool(self._count) and self._asked >= _WORTH_STARTING and self._started().done()
 
-    def _started(self) -> "ProcessPoolExecutor":
+    def _started(self) -> "Task[ProcessPoolExecutor]":
         if self._pool is None:
-            from concurrent.futures import ProcessPoolExecutor
-            from multiprocessing import get_context
+            from asyncio import create_task, to_thread
 
-            self._pool = ProcessPoolExecutor(self._count, get_context("spawn"), _begin_work)
+            # To load the modules and start a process takes longer than the event loop should wait.
+            self._pool = create_task(to_thread(_start_pool, self._count))
         return self._pool
 
-    def stop(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
+    def _leave(self, pool: "Task[ProcessPoolExecutor]") -> None:
+        """Leave processes that ended, unless somebody else has: then others are there already."""
+        if self._pool is pool:
             self._pool = None
+
+    def stop(self) -> None:
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.add_done_callback(_shut_down)
+
+
+def _start_pool(count: int) -> "ProcessPoolExecutor":
+    """Return processes that are ready to work."""
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    pool = ProcessPoolExecutor(count, get_context("spawn"), _begin_work)
+    for warm in [pool.submit(_warm_up) for _ in range(count)]:
+        warm.result()
+    return pool
+
+
+def _shut_down(pool: "Task[ProcessPoolExecutor]") -> None:
+    if not pool.cancelled() and pool.exception() is None:
+        pool.result().shutdown(wait=False, cancel_futures=True)
 
 
 def _begin_work() -> None:
@@ -266,9 +325,13 @@ async def run_work(
     work: Callable[[], _T], size: int, *, blocks: bool = False, errand: "Errand[_T] | None" = None
 ) -> _T:
     """Do the work on an answer of `size` bytes, in a thread if it is large or may wait for a store."""
-    if errand is not None and _WORKERS and _WORKERS[0].is_ready():
-        return await _WORKERS[0].run(errand)
-    if size <= THREAD_BYTES and not blocks:
+    is_long = size > THREAD_BYTES or blocks
+    if _WORKERS:
+        workers = _WORKERS[0]
+        if errand is not None and workers.is_ready():
+            return await workers.run(errand, work)
+        return await workers.run_here(work, is_long=is_long)
+    if not is_long:
         return work()
     from asyncio import to_thread  # here, so that those who only compare sizes stay free of it
 

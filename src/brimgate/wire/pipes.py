@@ -8,12 +8,17 @@ import os
 import stat
 import sys
 import threading
-from collections.abc import Callable
-from typing import Any, Final
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, Final
+from weakref import WeakKeyDictionary
 
 from brimgate.wire.framing import LineBuffer, TooLong
 
 READ_BYTES: Final = 262_144
+_TURN_SECONDS: Final = 0.002
+"""What all lines together may take of one turn of the loop; one that is under way is finished."""
 _JOINED_BYTES: Final = 65_536
 """Up to this size one copy is cheaper than a second system call."""
 
@@ -251,10 +256,18 @@ class LinePort:
         self._on_line, self._on_too_long = on_line, on_too_long
         self._on_silent, self._on_gone = on_silent, on_gone
         self.received_bytes = 0
+        self._waiting: deque[bytes | None] = deque()
+        """What came and was not taken yet; None is the end."""
+        self._taking: Iterator[bytes | bytearray | TooLong] | None = None
+        """The lines that are left of what is being taken."""
+        self._turns: Turns
+        self._is_held = False
+        """Whether somebody does not keep up with our lines."""
         self._reader: PipeReader | ThreadReader | None = None
         self._writer: PipeWriter | ThreadWriter | None = None
 
     async def connect(self, source: Any, target: Any) -> None:
+        self._turns = Turns.of_this_loop()
         self._writer = await write_pipe(target, self._on_gone)
         self._reader = await read_pipe(source, self._received, self._ended)
 
@@ -264,10 +277,24 @@ class LinePort:
         return self._lines.is_skipping
 
     @property
-    def reader(self) -> PipeReader | ThreadReader:
-        if self._reader is None:
-            raise AssertionError("connect() comes first")
-        return self._reader
+    def is_paused(self) -> bool:
+        return self._reader is not None and self._reader.is_paused
+
+    def pause(self) -> None:
+        self._is_held = True
+        if self._reader is not None:
+            self._reader.pause()
+
+    def resume(self) -> None:
+        self._is_held = False
+        if self._reader is not None and not self._is_behind:
+            self._reader.resume()
+
+    def close(self) -> None:
+        self._taking = None
+        self._waiting.clear()
+        if self._reader is not None:
+            self._reader.close()
 
     @property
     def writer(self) -> PipeWriter | ThreadWriter:
@@ -278,19 +305,94 @@ class LinePort:
     def send(self, line: bytes | bytearray) -> None:
         self.writer.write_line(line)
 
+    @property
+    def _is_behind(self) -> bool:
+        return self._taking is not None or bool(self._waiting)
+
     def _received(self, data: bytes) -> None:
         self.received_bytes += len(data)
-        was_stuck = self.is_stuck
-        for line in self._lines.feed(data):
+        if self._taking is not None or self._waiting:
+            self._waiting.append(data)  # a thread was already reading it
+        else:
+            self._take(self._lines.feed(data))
+
+    def _take(self, lines: "Iterator[bytes | bytearray | TooLong]") -> None:
+        """Take lines while it is our turn. The rest waits, and whoever writes it."""
+        was_stuck = self._lines.is_skipping
+        for line in lines:
             if isinstance(line, TooLong):
                 self._on_too_long(line.beginning)
             else:
                 self._on_line(line)
-        if was_stuck and not self.is_stuck:
+            if self._turns.are_over():
+                self._taking = lines
+                self._turns.wait(self._go_on)
+                if self._reader is not None:
+                    self._reader.pause()
+                break
+        if was_stuck and not self._lines.is_skipping:
             self._on_unstuck()
 
+    def _go_on(self) -> None:
+        lines, self._taking = self._taking, None
+        if lines is not None:
+            self._take(lines)
+        while self._waiting and self._taking is None:
+            data = self._waiting.popleft()
+            if data is None:
+                self._ended()
+            else:
+                self._take(self._lines.feed(data))
+        if not self._is_behind and not self._is_held and self._reader is not None:
+            self._reader.resume()
+
     def _ended(self) -> None:
+        if self._is_behind:
+            self._waiting.append(None)
+            return
         last = self._lines.flush()
         if last is not None and not self._lines.is_skipping:
             self._on_line(last)
         self._on_silent()
+
+
+class Turns:
+    """Lets all ports of a loop take lines in turns.
+
+    However much they bring, lines take little of each turn of the loop: there are others who wait for it.
+    """
+
+    _known: ClassVar["WeakKeyDictionary[asyncio.AbstractEventLoop, Turns]"] = WeakKeyDictionary()
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._call_soon = loop.call_soon
+        self._until = 0.0
+        """When the lines of this turn have taken enough; 0 if none came yet."""
+        self._waiting: deque[Callable[[], None]] = deque()
+
+    @classmethod
+    def of_this_loop(cls) -> "Turns":
+        loop = asyncio.get_running_loop()
+        found = cls._known.get(loop)
+        if found is None:
+            found = cls._known[loop] = cls(loop)
+        return found
+
+    def are_over(self) -> bool:
+        now = time.perf_counter()
+        if not self._until:
+            self._until = now + _TURN_SECONDS
+            self._call_soon(self._turn)
+        return now > self._until
+
+    def wait(self, go_on: Callable[[], None]) -> None:
+        """Call it in a later turn."""
+        self._waiting.append(go_on)
+
+    def _turn(self) -> None:
+        """Begin another turn with those who had to wait; the first of them had to for longest."""
+        self._until = 0.0
+        for _ in range(len(self._waiting)):
+            if self._until and self.are_over():
+                return
+            self._waiting.popleft()()
