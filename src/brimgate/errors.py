@@ -6,6 +6,11 @@ BrimgateError
 │   │   └── ListLost        the process that was fetching its list is gone: run the tool again
 │   ├── ListElsewhere       another process is still fetching its list: read on there
 │   └── BadRequest          a parameter is wrong; the message says what is right
+├── AccessRefused           the caller may not do this, or not now
+│   ├── Unauthenticated     nobody knows who the caller is
+│   ├── Forbidden           the caller is known, and may not do this
+│   ├── VerifierDown        who the caller is cannot be found out now
+│   └── RateLimited         too many requests: again after a while
 ├── InputError              the input cannot be read
 │   └── JsonRefused         not strict JSON; treated as text wherever text will do
 ├── UpstreamError           a server or API behind us failed; `kind` names how, for programs
@@ -61,6 +66,63 @@ class ListElsewhere(ClientError):
 
 class BadRequest(ClientError):
     """A parameter is wrong."""
+
+
+class AccessRefused(BrimgateError):
+    """The caller may not do this, or not now."""
+
+    status: int = 403
+    """The HTTP status that the caller gets."""
+    word: str = "forbidden"
+    """Names it, for programs."""
+
+
+class Unauthenticated(AccessRefused):
+    """Nobody knows who the caller is."""
+
+    word = "unauthorized"
+
+    def __init__(self, message: str, *, error: str = "invalid_token", status: int = 401) -> None:
+        """Create it. `error` is the code of RFC 6750; empty if the caller has shown nothing."""
+        super().__init__(message)
+        self.error, self.status = error, status
+
+    def again(self) -> "Unauthenticated":
+        """Return it for another request: one that is raised twice would collect their tracebacks."""
+        return Unauthenticated(str(self), error=self.error, status=self.status)
+
+
+class Forbidden(AccessRefused):
+    """The caller is known, and may not do this."""
+
+    def __init__(self, message: str, scopes: tuple[str, ...] = ()) -> None:
+        """Create it. `scopes` are those that a token would need."""
+        super().__init__(message)
+        self.scopes = scopes
+
+
+class VerifierDown(AccessRefused):
+    """Who the caller is cannot be found out now."""
+
+    status = 503
+    word = "verifier_down"
+    retry_after = 5
+
+
+class RateLimited(AccessRefused):
+    """Too many requests."""
+
+    status = 429
+    word = "rate_limited"
+
+    def __init__(
+        self, message: str = "Rate limit exceeded", retry_after: int = 1, limit: int = 0, window: float = 0
+    ) -> None:
+        """Create it. `retry_after` says in how many seconds the same request is admitted."""
+        super().__init__(message)
+        self.retry_after, self.limit, self.window = retry_after, limit, window
+        self.policy = ""
+        """The name of the limit that was exceeded."""
 
 
 class InputError(BrimgateError):

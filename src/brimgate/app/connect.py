@@ -1,6 +1,7 @@
 """Begin a conversation with an upstream, whatever its kind."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,10 +35,12 @@ def connector(
     *,
     started: Process | UpstreamError | None = None,
     tickets: "ClaimTickets | None" = None,
+    on_refused: Callable[[], None] = lambda: None,
 ) -> Connect:
     """Return how to connect.
 
-    `started` is the result of an early start. `tickets` is where a REST API leaves its live lists.
+    `started` is the result of an early start. `tickets` is where a REST API leaves its live lists. `on_refused` is
+    called when a server with a URL does not take our credentials.
     """
     if one.is_rest:
         return _to_api(name, one, tickets)
@@ -49,10 +52,12 @@ def connector(
         if is_sse(one):
             from brimgate.back.mcp.legacy_sse import SseServer
 
-            return await SseServer(name, one.url, one.headers, max_bytes=max_bytes).connect(listener)
+            there = SseServer(name, one.url, one.headers, max_bytes=max_bytes, on_refused=on_refused)
+            return await there.connect(listener)
         from brimgate.back.mcp.streamable import StreamableServer
 
-        return await StreamableServer(name, one.url, one.headers, max_bytes=max_bytes).connect(listener)
+        server = StreamableServer(name, one.url, one.headers, max_bytes=max_bytes, on_refused=on_refused)
+        return await server.connect(listener)
 
     return reach
 

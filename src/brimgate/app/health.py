@@ -112,7 +112,9 @@ class UpstreamHealth:
     async def _check(self) -> None:
         began = time.perf_counter()
         try:
-            await asyncio.wait_for(self._probe.check(), self._probe.seconds)
+            # Not `wait_for`: before Python 3.12 it loses a cancellation that comes as the check ends, and `end` hangs.
+            async with asyncio.timeout(self._probe.seconds):
+                await self._probe.check()
         except TimeoutError:
             text = f"the upstream {self._name} did not answer the check within {self._probe.seconds:g} s"
             self.note(UpstreamTimeout(text))

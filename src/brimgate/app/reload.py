@@ -162,7 +162,10 @@ class Configured(Protocol):
     config: Config
 
     def apply(self, config: Config) -> None:
-        """Use a new configuration for all calls from now on; those under way keep the old one."""
+        """Use a new configuration for all calls from now on; those under way keep the old one.
+
+        Raise OperatorError if it cannot be used. Then nothing has changed.
+        """
         ...
 
 
@@ -192,19 +195,21 @@ class Reload:
             watch.start()
             self._declarations.append(watch)
 
+    def _reject(self, error: OperatorError) -> None:
+        self._log.write("config_rejected", {"reason": str(error), "kept": "the one before"}, "error")
+
     def reload(self, written_at: float, content: bytes | None = None) -> None:
         """Apply the content that was noticed, which may not be what the file holds by now; without it, look."""
+        level, old = self._log.level, self._gateway.config
         try:
             config = self._read(content)
+            changes = difference(old, config)
+            if not changes:
+                return
+            self._gateway.apply(config)
         except OperatorError as error:
-            self._log.write("config_rejected", {"reason": str(error), "kept": "the one before"}, "error")
+            self._reject(error)
             return
-        old = self._gateway.config
-        changes = difference(old, config)
-        if not changes:
-            return
-        level = self._log.level
-        self._gateway.apply(config)
         latency = round(max(time.time() - written_at, 0.0) * 1_000, 1)
         # Logged at the more verbose of both levels: a change to a quiet log is the last thing it logs.
         self._log.level, quiet = min(level, self._log.level), self._log.level

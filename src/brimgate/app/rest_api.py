@@ -1,6 +1,7 @@
 """A REST API behind `brimgate serve`, as protected REST: `/api/v1/…`."""
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -9,8 +10,10 @@ from urllib.parse import quote
 from brimgate.config.declarations import Config
 from brimgate.config.rule_reader import endpoint_rules
 from brimgate.front.api.routes import Routes
+from brimgate.front.mcp.errors import HttpError
 from brimgate.front.mcp.request import PRINCIPAL, HttpExchange
 from brimgate.front.rest.middleware import ProtectedApp
+from brimgate.front.rest.response import Failure
 from brimgate.watch.log import Log
 
 if TYPE_CHECKING:
@@ -31,12 +34,12 @@ class ServedApi:
         protection: "Callable[[], Protection]",
         log: Log,
         *,
-        identify: Callable[[HttpExchange], None],
+        admitted: Callable[[HttpExchange], AbstractAsyncContextManager[None]],
         budget: int | None,
     ) -> None:
-        """Create it. `identify` decides whose a request is, as for the same upstream over MCP."""
+        """Create it. `admitted` lets a request in and decides whose it is, as for the same upstream over MCP."""
         self._name, self._budget = name, budget
-        self._identify = identify
+        self._admitted = admitted
         self.app = ProtectedApp(
             Routes(api, prefix, lambda path: self.app.rules(path).hidden),
             self._rules(config),
@@ -49,8 +52,15 @@ class ServedApi:
         )
 
     async def handle(self, exchange: HttpExchange) -> None:
-        self._identify(exchange)
-        await exchange.hand_to(self.app)
+        try:
+            async with self._admitted(exchange):
+                await exchange.hand_to(self.app)
+        except HttpError as refusal:
+            if exchange.status:
+                raise
+            # Clients of REST read our errors in the form of REST.
+            failure = Failure(refusal.status, refusal.word, refusal.text)
+            await exchange.answer_json(failure.body, refusal.headers, refusal.status)
 
     def _rules(self, config: Config) -> Any:
         pack = config.upstreams[self._name].pack

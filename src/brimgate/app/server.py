@@ -6,18 +6,24 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Literal
+from urllib.parse import quote, urlsplit
 
 from brimgate import __version__
-from brimgate.app.health import overall
+from brimgate.app.entrance import Entrance
+from brimgate.app.health import Probe, UpstreamHealth, overall
 from brimgate.app.upstream import ServedUpstream, Slots
 from brimgate.config.declarations import Config
 from brimgate.errors import OperatorError
+from brimgate.front.mcp.certificate import Certificate
+from brimgate.front.mcp.errors import HttpError, NoLoginHere
 from brimgate.front.mcp.listener import Listening
 from brimgate.front.mcp.request import HttpExchange
 from brimgate.front.mcp.router import Handler, Router, answer_document, only
-from brimgate.guard.origin import OriginRules, is_local, is_loopback
+from brimgate.guard.origin import OriginRules
+from brimgate.guard.resources import WELL_KNOWN
+from brimgate.guard.tickets import TICKET_SECONDS
 from brimgate.hold.runtime import ProcessProtection, use_workers
 from brimgate.relay.protocol import message as rpc
 from brimgate.watch.log import LEVELS, Log
@@ -28,6 +34,8 @@ if TYPE_CHECKING:
 
 _LEAST_IDLE_SECONDS: Final = 1.0
 """A session that was used a moment ago may be about to be used again."""
+_SHARES: Final = 10
+_CHECK_SECONDS: Final = 10.0
 _LEAVE_SECONDS: Final = 5.0
 _SWEEP_SECONDS: Final = 5.0
 _FIRST_LOOK_SECONDS: Final = 0.005
@@ -38,9 +46,16 @@ class HttpGateway:
     def __init__(self, config: Config, log: Log, *, budget: int | None = None) -> None:
         self.config = config
         self._log = log
-        check_address(config.server.host)
-        self._slots = Slots(lambda: self.config.server.max_processes)
-        self._rooms = Slots(lambda: self.config.server.max_sessions)
+        self._entrance = Entrance(config, log)
+        self._certificate = _certificate(config)
+        self._slots = Slots(
+            lambda: self.config.server.max_processes,
+            lambda: self._each(self.config.limits.processes, "processes"),
+        )
+        self._rooms = Slots(
+            lambda: self.config.server.max_sessions,
+            lambda: self._each(self.config.limits.sessions, "sessions"),
+        )
         protection = ProcessProtection(config)
         self._workers = use_workers(config.server.engine_processes)
         alone = len(config.upstreams) == 1
@@ -52,6 +67,7 @@ class HttpGateway:
                 log,
                 self._slots,
                 self._rooms,
+                self._entrance,
                 budget=budget,
                 messages_path="/messages" if alone else f"/messages/{quote(name)}",
             )
@@ -59,6 +75,7 @@ class HttpGateway:
         }
         for upstream in self._upstreams.values():
             upstream.sessions.make_room = self._end_idlest
+        self._verifier = self._watch_verifier()
         self._apis = self._serve_apis(protection, budget)
         self._router = Router(
             self._routes(),
@@ -67,20 +84,35 @@ class HttpGateway:
             origins=_origins(config),
             max_body_bytes=config.server.max_body_bytes,
         )
+        self._router.tells_paths = self._entrance.is_open
         self._listening = Listening(self._router, log, max_connections=config.server.max_connections)
         self._stopping = asyncio.Event()
         self._is_hurried = False
         self._began = time.monotonic()
 
-    async def _end_idlest(self) -> bool:
-        """End the session that nobody has used for longest: clients that go without a word lock nobody out."""
+    def _each(self, given: int, what: Literal["sessions", "processes"]) -> int:
+        """Return how many a principal may have: a share of all, unless everyone is of this machine."""
+        server = self.config.server
+        most = server.max_sessions if what == "sessions" else server.max_processes
+        return given or (most if self._entrance.is_open else max(1, most // _SHARES))
+
+    async def _end_idlest(self, account: str) -> bool:
+        """End the session that nobody has used for longest: clients that go without a word lock nobody out.
+
+        Whoever has all that one may have makes room for itself. Otherwise whoever has the most makes room, so that
+        nobody loses a session to somebody with more of them.
+        """
+        is_own = not (self._rooms.has_room_for(account) and self._slots.has_room_for(account))
         before = time.monotonic() - _LEAST_IDLE_SECONDS
-        idle = [
-            (found.used_at, number, one.sessions, found)
-            for number, one in enumerate(self._upstreams.values())
-            if (found := one.sessions.idlest(before)) is not None
-        ]
-        if not idle:
+        for owner in [account] if is_own else self._rooms.by_most:
+            idle = [
+                (found.used_at, number, one.sessions, found)
+                for number, one in enumerate(self._upstreams.values())
+                if (found := one.sessions.idlest(owner, before)) is not None
+            ]
+            if idle:
+                break
+        else:
             return False
         _, _, sessions, session = min(idle, key=lambda one: one[:2])
         self._log.write("session_ended", {"reason": "room for another: it was idle for longest"})
@@ -90,16 +122,52 @@ class HttpGateway:
 
     @property
     def address(self) -> str:
-        host = self.config.server.host
-        return f"http://{f'[{host}]' if ':' in host else host}:{self._listening.port}"
+        """Where we listen. For a Unix socket it is written as reverse proxies do it."""
+        server = self.config.server
+        scheme = "http" if self._certificate is None else "https"
+        if server.socket:
+            return f"{scheme}://unix:{server.socket}:"
+        return (
+            f"{scheme}://{f'[{server.host}]' if ':' in server.host else server.host}:{self._listening.port}"
+        )
 
     def _routes(self) -> dict[str, Handler]:
-        routes: dict[str, Handler] = {"/health": only("GET", self._health)}
+        routes: dict[str, Handler] = {
+            "/health": only("GET", self._health),
+            "/healthz": only("GET", self._alive),
+            "/readyz": only("GET", self._ready),
+            "/sse/ticket": only("POST", self._ticket),
+        }
         for name, upstream in self._upstreams.items():
             paths = ["", f"/{name}"] if len(self._upstreams) == 1 else [f"/{name}"]
             for beginning, handler in upstream.handlers.items():
                 routes |= {f"{beginning}{path}": handler for path in paths}
+        return routes | self._metadata_routes()
+
+    def _metadata_routes(self) -> dict[str, Handler]:
+        """Return where clients learn who gives out tokens for our URLs. All can be asked without one."""
+        alone = len(self._upstreams) == 1
+        routes = {WELL_KNOWN: self._metadata("/mcp" if alone else "", "")}
+        for name, upstream in self._upstreams.items():
+            routes |= {
+                WELL_KNOWN + path: self._metadata(path, name)
+                for path in upstream.paths
+                if not path.startswith("/messages")
+            }
         return routes
+
+    def _metadata(self, path: str, upstream: str) -> Handler:
+        async def answer(exchange: HttpExchange) -> None:
+            document = self._entrance.metadata(path, upstream)
+            if document is None:
+                raise NoLoginHere
+            await only("GET", partial(answer_document, document=document))(exchange)
+
+        return answer
+
+    @property
+    def _all_paths(self) -> tuple[str, ...]:
+        return tuple(path for upstream in self._upstreams.values() for path in upstream.paths)
 
     def _serve_apis(
         self, protection: "Callable[[], Protection]", budget: int | None
@@ -113,8 +181,16 @@ class HttpGateway:
         served: dict[str, ServedApi] = {}
         for name, (one, api) in found.items():
             prefix = f"/api/{VERSION}" if len(found) == 1 else f"/api/{name}/{VERSION}"
+            one.paths = (*one.paths, prefix)
             served[prefix] = ServedApi(
-                name, api, prefix, self.config, protection, self._log, identify=one.identify, budget=budget
+                name,
+                api,
+                prefix,
+                self.config,
+                protection,
+                self._log,
+                admitted=partial(one.admitted, is_mcp=False),
+                budget=budget,
             )
         return served
 
@@ -124,18 +200,56 @@ class HttpGateway:
         return [quote(prefix) for prefix in self._apis]
 
     def apply(self, config: Config) -> None:
-        """Use a new configuration for all calls from now on; those under way keep the old one."""
+        """Use a new configuration for all calls from now on; those under way keep the old one.
+
+        Raise OperatorError if nobody could be let in by it, or the wrong people. Then nothing has changed.
+        """
+        has_changed = self._entrance.apply(config)
         self.config = config
         self._log.level = LEVELS[config.effective_log_level]
         self._router.origins = _origins(config)
         self._router.max_body_bytes = config.server.max_body_bytes
+        self._router.tells_paths = self._entrance.is_open
+        self.renew_certificate()
         for upstream in self._upstreams.values():
             upstream.apply(config)
+            if has_changed:
+                upstream.end_strangers()
         for api in self._apis.values():
             api.apply(config)
 
+    def _watch_verifier(self) -> UpstreamHealth | None:
+        """Return the health of what checks tokens, if that is not ourselves."""
+        if self.config.auth.mode not in ("upstream_token", "jwt", "introspection"):
+            return None
+        interval = lambda: self.config.server.health_interval_seconds  # noqa: E731
+        return UpstreamHealth(
+            "verifier", Probe(self._entrance.check_verifier, _CHECK_SECONDS), self._log, interval
+        )
+
     async def open(self) -> None:
-        await self._listening.open(self.config.server.host, self.config.server.port)
+        await asyncio.gather(*(upstream.check_login() for upstream in self._upstreams.values()))
+        server = self.config.server
+        tls = self._certificate.context if self._certificate is not None else None
+        if server.socket:
+            await self._listening.open_unix(server.socket, tls)
+        else:
+            await self._listening.open(server.host, server.port, tls)
+
+    def renew_certificate(self) -> None:
+        """Read the certificate again. If it cannot be used, the one before stays."""
+        server = self.config.server
+        if self._certificate is None or not server.tls_cert:
+            if bool(server.tls_cert) != (self._certificate is not None):
+                self._log.write("config_needs_restart", {"keys": ["server.tls_cert"]}, "warning")
+            return
+        try:
+            is_new = self._certificate.renew(server.tls_cert, server.tls_key)
+        except OperatorError as error:
+            self._log.write("certificate_rejected", {"reason": str(error), "kept": "the one before"}, "error")
+            return
+        if is_new:
+            self._log.write("certificate_renewed", {"file": server.tls_cert})
 
     async def run(self, on_reload: Callable[[], None]) -> None:
         """Serve until we are told to stop; then let calls under way finish."""
@@ -148,11 +262,16 @@ class HttpGateway:
                 loop.add_signal_handler(signal.SIGHUP, on_reload)
         for upstream in self._upstreams.values():
             upstream.health.start()
+        if self._verifier is not None:
+            self._verifier.start()
         sweeping = asyncio.create_task(self._sweep())
         await self._stopping.wait()
         sweeping.cancel()
         await self._drain()
         await asyncio.gather(*(upstream.end() for upstream in self._upstreams.values()))
+        if self._verifier is not None:
+            await self._verifier.end()
+        await self._entrance.close()
         await self._listening.close()
         self._workers.stop()
 
@@ -189,6 +308,7 @@ class HttpGateway:
     async def _sweep(self) -> None:
         while True:
             await asyncio.sleep(min(_SWEEP_SECONDS, self.config.server.session_dropped_seconds / 4))
+            self._entrance.sweep()
             for upstream in self._upstreams.values():
                 upstream.sweep()
 
@@ -196,10 +316,36 @@ class HttpGateway:
         exchange.log_level = "debug"  # Docker and Kubernetes ask every few seconds
         checks = {name: upstream.health.ask() for name, upstream in self._upstreams.items()}
         status = overall(checks.values())
-        document = {"status": status} | (
-            self._details(checks) if is_local(exchange.client, exchange.headers) else {}
-        )
+        if self._verifier is not None:
+            checks["verifier"] = self._verifier.ask()
+            if checks["verifier"]["status"] == "unhealthy":
+                status = "unhealthy"
+        document: dict[str, Any] = {"status": status}
+        if self.config.server.health_details or await self._entrance.is_known(exchange, self._all_paths):
+            document |= self._details(checks)
         await answer_document(exchange, rpc.encode(document), 503 if status == "unhealthy" else 200)
+
+    async def _alive(self, exchange: HttpExchange) -> None:
+        exchange.log_level = "debug"
+        await answer_document(exchange, b'{"status":"alive"}')
+
+    async def _ready(self, exchange: HttpExchange) -> None:
+        """Say whether new clients should be sent here: not while we end, nor where nobody could be let in."""
+        exchange.log_level = "debug"
+        is_ready = not self._stopping.is_set()
+        if self._verifier is not None:
+            is_ready = is_ready and self._verifier.ask()["status"] != "unhealthy"
+        document = b'{"status":"ready"}' if is_ready else b'{"status":"not ready"}'
+        await answer_document(exchange, document, 200 if is_ready else 503)
+
+    async def _ticket(self, exchange: HttpExchange) -> None:
+        """Give a ticket to a client that can send a header now, and not when it opens its stream."""
+        async with self._entrance.admitted(exchange, "", paths=self._all_paths, is_mcp=False, is_free=True):
+            if not exchange.token:
+                raise HttpError(404, "tickets are for `auth` with tokens: /sse needs none here")
+            ticket = self._entrance.tickets.give(exchange.token)
+            document = {"ticket": ticket, "expires_in": TICKET_SECONDS}
+            await answer_document(exchange, rpc.encode(document), 201)
 
     def _details(self, checks: dict[str, dict[str, Any]]) -> dict[str, Any]:
         return {
@@ -215,14 +361,14 @@ class HttpGateway:
         }
 
 
-def check_address(host: str) -> None:
-    if not is_loopback(host):
-        raise OperatorError(
-            f"will not listen on {host}: anyone who reaches it could use the servers behind us, because there is no "
-            "authentication yet. Listen on 127.0.0.1, and let a reverse proxy with authentication, or an SSH tunnel, "
-            "lead there"
-        )
+def _certificate(config: Config) -> Certificate | None:
+    server = config.server
+    if server.tls_key and not server.tls_cert:
+        raise OperatorError("server.tls_key needs server.tls_cert, the certificate")
+    return Certificate(server.tls_cert, server.tls_key) if server.tls_cert else None
 
 
 def _origins(config: Config) -> OriginRules:
-    return OriginRules(config.server.allowed_hosts, config.server.allowed_origins)
+    """Return which names and web pages are accepted: those of `public_url`, too, because clients use that."""
+    named = urlsplit(config.server.public_url).hostname or ""
+    return OriginRules((*config.server.allowed_hosts, *filter(None, (named,))), config.server.allowed_origins)

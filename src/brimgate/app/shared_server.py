@@ -9,6 +9,7 @@ from brimgate.app.link import Link
 from brimgate.back.channel import Connect
 from brimgate.errors import UpstreamError
 from brimgate.front.mcp.stateless import Replies
+from brimgate.guard.principal import Principal
 from brimgate.relay.actions import Line, ToClient
 from brimgate.relay.catalog import Catalog
 from brimgate.relay.protocol import message as rpc
@@ -45,8 +46,10 @@ class SharedServer:
         *,
         max_bytes: int,
         on_end: Callable[[], None],
+        owner: Principal,
     ) -> None:
         self._name, self._log, self._catalog = name, log, catalog
+        self.owner = owner
         # The first message decides the era of a server that speaks both, so we send it.
         session.prime(_DISCOVER)
         self.link = Link(

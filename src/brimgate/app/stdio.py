@@ -145,7 +145,7 @@ class StdioGateway:
     def _from_client(self, line: Line) -> None:
         self._link.from_client(line)
         if self._client.port.writer.pending_bytes > _MAX_BACKLOG_BYTES:
-            self._client.port.reader.pause()
+            self._client.port.pause()
 
     def _answer(self, answer: ToClient) -> None:
         self._client.send(answer.data)
@@ -170,11 +170,11 @@ class StdioGateway:
     def _upstream_pressure(self, pressed: bool) -> None:
         self._upstream_is_full = pressed
         if pressed:
-            self._client.port.reader.pause()
+            self._client.port.pause()
         elif self._client.is_connected:
             self._listen_again()
 
     def _listen_again(self) -> None:
         """Read from the client again, if there is room for its messages and for its answers."""
         if not self._upstream_is_full and self._client.port.writer.pending_bytes <= _MAX_BACKLOG_BYTES:
-            self._client.port.reader.resume()
+            self._client.port.resume()

@@ -2,24 +2,27 @@
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, assert_never
-from weakref import WeakSet, WeakValueDictionary
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from brimgate.app.connect import command_of, connector, is_sse, open_api
+from brimgate.app.entrance import Admission, Entrance
 from brimgate.app.health import Probe, UpstreamHealth, check_mcp
 from brimgate.app.link import Link
 from brimgate.app.shared_server import SharedServer
 from brimgate.back.channel import Connect
 from brimgate.back.mcp.server import HttpServer
 from brimgate.back.process import look_up_command
-from brimgate.config.declarations import Config, Server
+from brimgate.config.declarations import Config, Server, Upstream
 from brimgate.config.placeholders import filled
 from brimgate.config.rule_reader import make_rules
 from brimgate.engine.policy import Rules
-from brimgate.errors import UpstreamError
+from brimgate.errors import OperatorError, UpstreamError, VerifierDown
 from brimgate.front.mcp.errors import too_many
 from brimgate.front.mcp.legacy_sse import LegacySse
 from brimgate.front.mcp.pass_through import Through
@@ -27,7 +30,13 @@ from brimgate.front.mcp.request import HttpExchange
 from brimgate.front.mcp.router import Endpoint, Handler
 from brimgate.front.mcp.sessions import HandshakeSessions
 from brimgate.front.mcp.stateless import StatelessExchanges
-from brimgate.guard.principal import deciding_headers, principal_of
+from brimgate.guard.access import FULL_ACCESS, Access
+from brimgate.guard.credential import CallerCredential
+from brimgate.guard.json_client import JsonClient, target_of
+from brimgate.guard.principal import Principal, deciding_headers, principal_of, shown_headers
+from brimgate.guard.resources import WELL_KNOWN
+from brimgate.hold.runtime import ProtectionSource
+from brimgate.hold.stores.contract import account_of
 from brimgate.relay.actions import Decided, Note, ToClient, Told
 from brimgate.relay.catalog import Catalog, Catalogs
 from brimgate.relay.session import Session
@@ -36,7 +45,6 @@ from brimgate.watch.log import Log
 if TYPE_CHECKING:
     from brimgate.back.rest.api import RestApi
     from brimgate.hold.live_lists import ClaimTickets
-    from brimgate.hold.protection import Protection
 
 _VERDICT_SECONDS: Final = 300.0
 """How long a server that speaks only the older era is not asked again."""
@@ -45,25 +53,78 @@ _START_SECONDS: Final = 60.0
 """For the check of a command: the first start may download it."""
 _MAX_SHARED: Final = 500
 """Servers in our own process for single exchanges: one for each principal, and anyone can make up credentials."""
+_LOGIN_SECONDS: Final = 3.0
+_NEEDS_LOGIN: Final = (
+    "upstreams.{name} gets the header Authorization of callers, and {origin} is an OAuth resource: clients that log in through "
+    "us would ask for tokens for our URL, which it must refuse. Give it a token of yours with `headers`, or let callers send "
+    "theirs in another header, with upstream_credential: {{from: X-Upstream-Token}}"
+)
+_MAX_NARROWED: Final = 1_000
 _LEAST_IDLE_SECONDS: Final = 1.0
 """A server that was used a moment ago may be about to get the next message of an exchange."""
 
 
 class Slots:
-    """Limits how many conversations, or servers for them, there are at once."""
+    """Limits how many conversations, or servers for them, there are at once: in all, and of each account."""
 
-    def __init__(self, most: Callable[[], int]) -> None:
-        self._most = most
-        self.taken = 0
+    def __init__(self, most: Callable[[], int], most_each: Callable[[], int]) -> None:
+        self._most, self._most_each = most, most_each
+        self._taken: Counter[str] = Counter()
 
-    def take(self) -> bool:
-        if self.taken >= self._most():
+    def take(self, account: str) -> bool:
+        if self._taken.total() >= self._most() or not self.has_room_for(account):
             return False
-        self.taken += 1
+        self._taken[account] += 1
         return True
 
-    def give_back(self) -> None:
-        self.taken -= 1
+    def has_room_for(self, account: str) -> bool:
+        """Return whether an account has fewer than it may have."""
+        return self._taken[account] < self._most_each()
+
+    def taken_by(self, account: str) -> int:
+        return self._taken[account]
+
+    @property
+    def most_each(self) -> int:
+        return self._most_each()
+
+    def bound_for(self, account: str, what: str) -> str:
+        """Return the key that bounds an account that gets no more."""
+        is_own = self._taken[account] >= self._most_each() < self._most()
+        return f"limits.{what}" if is_own else f"max_{what}"
+
+    def give_back(self, account: str) -> None:
+        self._taken[account] -= 1
+        if not self._taken[account]:
+            del self._taken[account]
+
+    @property
+    def by_most(self) -> list[str]:
+        """The accounts, the one with the most first."""
+        return [account for account, _ in self._taken.most_common()]
+
+
+def credential_of(name: str, one: Upstream, entrance: Entrance) -> CallerCredential | None:
+    """Return what an upstream gets for each caller. Raise OperatorError for what cannot work."""
+    given = one.upstream_credential
+    if not given.header and not given.per_principal:
+        return None
+    key = f"upstreams.{name}.upstream_credential"
+    if not one.url:
+        kind = (
+            "a command has one environment for all callers"
+            if one.command
+            else "an API has one account for all"
+        )
+        raise OperatorError(f"{key} is for a server with a url: {kind}")
+    if given.per_principal and entrance.is_open:
+        raise OperatorError(f"{key}.per_principal needs `auth`: without it, callers have no names")
+    credential = CallerCredential(name, given.header, given.per_principal, given.sent_as)
+    if credential.name in (*map(str.lower, one.headers), *map(str.lower, one.forward_headers)):
+        raise OperatorError(
+            f"{key} and `headers` or `forward_headers` both send {credential.name}: remove one"
+        )
+    return credential
 
 
 class ServedUpstream:
@@ -71,16 +132,23 @@ class ServedUpstream:
         self,
         name: str,
         config: Config,
-        protection: "Callable[[], Protection]",
+        protection: ProtectionSource,
         log: Log,
         slots: Slots,
         rooms: Slots,
+        entrance: Entrance,
         *,
         budget: int | None,
         messages_path: str,
     ) -> None:
         """Create it. `slots` are for processes, `rooms` for sessions. All served upstreams share them."""
         self.name = name
+        self._entrance = entrance
+        suffixes = ("", f"/{name}") if messages_path == "/messages" else (f"/{name}",)
+        self.paths = tuple(
+            beginning + suffix for beginning in ("/mcp", "/sse", "/messages") for suffix in suffixes
+        )
+        """Where clients reach it."""
         self._rooms = rooms
         self._config, self._log, self._slots, self._budget = config, log, slots, budget
         self._protection = protection
@@ -88,11 +156,15 @@ class ServedUpstream:
         self._max_bytes = config.max_result_bytes
         self._read_tool = config.read_tool
         self._rules = self._make_rules(config)
+        self._narrowed: dict[Access, Rules] = {}
         self.api: RestApi | None = open_api(self._one) if self._one.is_rest else None
         self._tickets: ClaimTickets | None = None
         self._connect = self._connector()
-        self._live: WeakSet[Session] = WeakSet()
-        self._deciding = deciding_headers(self._one.forward_headers)
+        self._live: WeakKeyDictionary[Session, Access] = WeakKeyDictionary()
+        self._credential = credential_of(name, self._one, entrance)
+        self._takes_bearer = self._may_take_bearer()
+        shown = (*self._one.forward_headers, self._one.upstream_credential.header)
+        self._deciding, self._shown = deciding_headers(shown), shown_headers(shown)
         self._catalogs = Catalogs()
         self._shared: dict[tuple[str, str], SharedServer] = {}
         """By principal, and by client program where each has a process of its own."""
@@ -103,14 +175,16 @@ class ServedUpstream:
         self._older_until = float("inf") if self._one.url else 0.0
         """Until when it is known to speak only the older era; a server behind SSE always does."""
         self._needs_process = bool(self._one.command)
-        self._seats = slots if self._needs_process else Slots(lambda: _MAX_SHARED)
+        self._seats = slots if self._needs_process else Slots(lambda: _MAX_SHARED, lambda: rooms.most_each)
         """For shared servers."""
         self._old_was_told = False
 
         self.health = UpstreamHealth(name, self._probe(), log, lambda: self._timing().health_interval_seconds)
         self.sessions = HandshakeSessions(self._converse, self._timing, self._note_handshake)
         self.singles = StatelessExchanges(self._share, lambda: self._timing().json_response)
-        self.old_sse = LegacySse(self._converse, messages_path, self._note_old_client)
+        self.old_sse = LegacySse(
+            self._converse, messages_path, self._note_old_client, lambda: entrance.limits.concurrency
+        )
         self.through: Through | None = None
         self._http: HttpServer | None = None
         if self._one.url:
@@ -122,6 +196,8 @@ class ServedUpstream:
                     self._tell,
                     forwarded=self._one.forward_headers,
                     max_bytes=self._max_bytes,
+                    most_each=lambda: rooms.most_each,
+                    knows_callers=lambda: not entrance.is_open,
                 )
         self._endpoint = Endpoint(self.sessions, self.singles)
 
@@ -142,10 +218,22 @@ class ServedUpstream:
 
     def apply(self, config: Config) -> None:
         self._config = config
+        self._takes_bearer = self._may_take_bearer()
         self._rules = self._make_rules(config)
-        for session in self._live:
-            session.rules = self._rules
+        self._narrowed.clear()
+        for session, access in self._live.items():
+            session.rules = self._rules_for(access)
             session.silence.limit_seconds = config.call_timeout_seconds
+
+    def _rules_for(self, access: Access) -> Rules:
+        """Return the rules for a caller: with its allow-list, if there is one."""
+        if access == FULL_ACCESS:
+            return self._rules
+        if access not in self._narrowed:
+            if len(self._narrowed) >= _MAX_NARROWED:
+                self._narrowed.clear()
+            self._narrowed[access] = self._rules.narrowed(lambda tool: access.allows(self.name, tool))
+        return self._narrowed[access]
 
     def _timing(self) -> Server:
         return self._config.server
@@ -165,56 +253,102 @@ class ServedUpstream:
 
     def _identified(self, handler: Handler) -> Handler:
         async def handle(exchange: HttpExchange) -> None:
-            self.identify(exchange)
-            await handler(exchange)
+            async with self.admitted(exchange):
+                await handler(exchange)
 
         return handle
 
-    def identify(self, exchange: HttpExchange) -> None:
-        """Decide whose a request is, the same way for MCP and for REST."""
-        exchange.principal = principal_of(exchange.headers, self._deciding)
+    def admitted(self, exchange: HttpExchange, *, is_mcp: bool = True) -> Admission:
+        """Let a request in, and decide whose it is, the same way for MCP and for REST."""
+        return self._entrance.admitted(
+            exchange,
+            self.name,
+            paths=self.paths,
+            is_mcp=is_mcp,
+            remembered=self._remembered_token,
+            identify=self._identify,
+        )
 
-    def _session(self, catalog: Catalog | None, principal: str, *, names_calls: bool = False) -> Session:
+    def _identify(self, exchange: HttpExchange) -> None:
+        if self._shown and self._entrance.is_open:
+            exchange.principal = principal_of(exchange.headers, self._deciding)
+        elif self._shown:
+            exchange.principal = exchange.principal.showing(exchange.headers, self._shown)
+        self._equip(exchange)
+
+    def _may_take_bearer(self) -> bool:
+        """Return whether the upstream gets the caller's own token: not where the operator has given it another."""
+        has_own = "authorization" in map(str.lower, self._one.headers)
+        return not has_own and self._entrance.may_send_bearer(self._one.url)
+
+    def _equip(self, exchange: HttpExchange) -> None:
+        """Give a caller the credential that the upstream gets for it. Raise AccessRefused if it has none."""
+        principal, token = exchange.principal, exchange.token
+        if self._credential is not None:
+            found = self._credential.of(principal.name, exchange.headers)
+            exchange.principal = replace(principal, credential=found)
+        elif self._takes_bearer and token:
+            bearer = (b"authorization", f"Bearer {token}".encode("ascii"))
+            exchange.principal = replace(principal, credential=(bearer,), token=token)
+
+    def _remembered_token(self, exchange: HttpExchange) -> str:
+        return self.old_sse.token_of(exchange) if self._entrance.takes_tokens_in_urls else ""
+
+    def _session(
+        self, catalog: Catalog | None, principal: Principal, *, names_calls: bool = False
+    ) -> Session:
         session = Session(
-            self._rules,
+            self._rules_for(principal.access),
             self._protection,
             time.time,
             upstream=self.name,
-            principal=principal,
+            principal=principal.id,
             catalog=catalog,
             defers_work=True,
             tickets=self._tickets,
             names_calls=names_calls,
         )
         session.silence.limit_seconds = self._config.call_timeout_seconds
-        self._live.add(session)
+        session.quotes_garbage = self._entrance.is_open
+        self._live[session] = principal.access
         return session
 
-    def _converse(self, on_answer: Callable[[ToClient], None], principal: str) -> Link:
+    def _converse(self, on_answer: Callable[[ToClient], None], principal: Principal) -> Link:
         """Begin a conversation with a server of its own."""
-        if not self._rooms.take():
-            raise too_many("no more sessions can be opened now (max_sessions)", b"")
-        if self._needs_process and not self._slots.take():
-            self._rooms.give_back()
-            raise too_many("no more servers can be started now (max_processes)", b"")
+        if not self._rooms.take(principal.account):
+            bound = self._rooms.bound_for(principal.account, "sessions")
+            raise too_many(f"no more sessions can be opened now ({bound})", b"")
+        if self._needs_process and not self._slots.take(principal.account):
+            self._rooms.give_back(principal.account)
+            bound = self._slots.bound_for(principal.account, "processes")
+            raise too_many(f"no more servers can be started now ({bound})", b"")
         return Link(
             self.name,
-            self._connect,
+            self._connect_for(principal),
             self._session(None, principal, names_calls=True),
             self._log,
             max_bytes=self._max_bytes,
             on_answer=on_answer,
-            on_end=self._end_conversation,
+            on_end=partial(self._end_conversation, principal.account),
         )
 
-    def _end_conversation(self) -> None:
-        if self._needs_process:
-            self._slots.give_back()
-        self._rooms.give_back()
+    def _connect_for(self, principal: Principal) -> Connect:
+        """Return how to reach the upstream with the credential of a caller, which stays that of its conversation."""
+        if not principal.credential:
+            return self._connect
+        theirs = {name.decode(): value.decode() for name, value in principal.credential}
+        one = replace(self._one, headers=self._one.headers | theirs)
+        on_refused = partial(self._entrance.doubt, principal.token)
+        return connector(self.name, one, self._max_bytes, on_refused=on_refused)
 
-    async def _share(self, principal: str, client: str) -> SharedServer | None:
+    def _end_conversation(self, account: str) -> None:
+        if self._needs_process:
+            self._slots.give_back(account)
+        self._rooms.give_back(account)
+
+    async def _share(self, principal: Principal, client: str) -> SharedServer | None:
         """Return the server that the single exchanges of a principal share, or of one of its client programs."""
-        key = principal, client if self._timing().process == "per_client" else ""
+        key = principal.id, client if self._timing().process == "per_client" else ""
         shared = self._shared.get(key)
         if shared is not None:
             shared.used_at = time.monotonic()
@@ -223,23 +357,34 @@ class ServedUpstream:
         async with lock:
             shared = self._shared.get(key)
             if shared is None and time.monotonic() >= self._older_until:
-                shared = await self._start_shared(key)
+                shared = await self._start_shared(key, principal)
         return shared
 
-    async def _take_seat(self) -> bool:
-        """Take a place for a shared server. If there is none, the one that has been idle for longest makes room."""
-        if self._seats.take():
+    async def _take_seat(self, account: str) -> bool:
+        """Take a place for a shared server. If there is none, the one that has been idle for longest makes room.
+
+        Whoever has all that one may have gives up one of its own. Otherwise it is one of whoever has the most.
+        """
+        seats = self._seats
+        if seats.take(account):
             return True
         until = time.monotonic() - _LEAST_IDLE_SECONDS
-        idle = [key for key, shared in self._shared.items() if shared.is_idle and shared.used_at < until]
+        is_own = not seats.has_room_for(account)
+        idle = [
+            (-seats.taken_by(owner), shared.used_at, key)
+            for key, shared in self._shared.items()
+            if shared.is_idle
+            and shared.used_at < until
+            and ((owner := account_of(key[0])) == account or not is_own)
+        ]
         if not idle:
             return False
-        oldest = self._shared.pop(min(idle, key=lambda key: self._shared[key].used_at))
+        oldest = self._shared.pop(min(idle)[2])
         await asyncio.shield(self.sessions.end_later(oldest.link.end(0.0)))
-        return self._seats.take()
+        return seats.take(account)
 
-    async def _start_shared(self, key: tuple[str, str]) -> SharedServer | None:
-        if not await self._take_seat():
+    async def _start_shared(self, key: tuple[str, str], principal: Principal) -> SharedServer | None:
+        if not await self._take_seat(principal.account):
             what = (
                 "servers can be started now (max_processes)" if self._needs_process else "callers fit in now"
             )
@@ -248,11 +393,12 @@ class ServedUpstream:
         shared = SharedServer(
             self.name,
             self._connect,
-            self._session(catalog, key[0], names_calls=True),
+            self._session(catalog, principal, names_calls=True),
             catalog,
             self._log,
             max_bytes=self._max_bytes,
-            on_end=self._seats.give_back,
+            on_end=partial(self._seats.give_back, principal.account),
+            owner=principal,
         )
         is_modern = False
         self._probing.add(shared)
@@ -287,6 +433,25 @@ class ServedUpstream:
             what = "HTTP+SSE is deprecated since 2025-03-26: let the client use /mcp"
             self._log.write("deprecated_transport", {"upstream": self.name, "hint": what}, "warning")
 
+    async def check_login(self) -> None:
+        """Raise OperatorError if callers would have to log in at the server itself, while they reach it through us.
+
+        They would ask its authorization server for a token for our URL, or refuse metadata that name another. A server
+        that cannot be asked now is not refused.
+        """
+        forwarded = {name.strip().lower() for name in self._one.forward_headers}
+        if self._one.url and "authorization" in forwarded and not self._entrance.takes_upstream_tokens:
+            path = urlsplit(self._one.url).path.rstrip("/")
+            client = JsonClient(self._one.url, _LOGIN_SECONDS)
+            try:
+                found = [await client.ask([], target=target_of(WELL_KNOWN + one)) for one in (path, "")]
+            except VerifierDown:
+                return
+            finally:
+                await client.close()
+            if any(one.status == 200 and one.fields.get("authorization_servers") for one in found):
+                raise OperatorError(_NEEDS_LOGIN.format(name=self.name, origin=client.origin))
+
     # Lifetime
 
     @property
@@ -310,7 +475,9 @@ class ServedUpstream:
             self.name,
             self._connect,
             self._max_bytes,
-            forwards_credentials=bool(self._one.forward_headers),
+            forwards_credentials=bool(
+                self._one.forward_headers or self._credential is not None or self._takes_bearer
+            ),
         )
         if not self._needs_process:
             return Probe(check, _CHECK_SECONDS)
@@ -336,6 +503,14 @@ class ServedUpstream:
             if shared.is_idle and shared.used_at < over:
                 del self._shared[key]
                 self.sessions.end_later(shared.link.end(1.0))
+
+    def end_strangers(self) -> None:
+        """End the sessions and servers of callers who may no longer come in. Their streams end by themselves."""
+        self.sessions.end_unless(self._entrance.may_stay)
+        for key, shared in list(self._shared.items()):
+            if not self._entrance.may_stay(shared.owner):
+                del self._shared[key]
+                self.sessions.end_later(shared.link.end(0.0))
 
     def drain(self) -> None:
         self.sessions.drain()

@@ -71,10 +71,10 @@ class StdioUpstream:
         self._port.send(line)
 
     def pause(self) -> None:
-        self._port.reader.pause()
+        self._port.pause()
 
     def resume(self) -> None:
-        self._port.reader.resume()
+        self._port.resume()
 
     def _stdout_closed(self) -> None:
         self._is_heard_out = True
@@ -103,7 +103,7 @@ class StdioUpstream:
         """
         if self._is_heard_out:
             self._lost()
-        elif self._port.received_bytes != heard or self._port.reader.is_paused:
+        elif self._port.received_bytes != heard or self._port.is_paused:
             now = self._port.received_bytes
             asyncio.get_running_loop().call_later(_SETTLING_SECONDS, self._hear_out, now)
         else:
@@ -134,7 +134,7 @@ class StdioUpstream:
         end_group(self._process, forcibly=True)
         await self._ends_within(_KILL_AFTER_SECONDS)
         self._is_lost = True
-        self._port.reader.close()
+        self._port.close()
         self._grumbling.end()
 
     async def _ends_within(self, seconds: float) -> bool:

@@ -48,6 +48,7 @@ def run(options: argparse.Namespace) -> int:
     path: Path | None = options.file or (Path(given) if given else None)
     config = load(path)
     _check_apis(config)
+    _check_entrance(config)
     for variable in unknown_variables(os.environ):
         complain(f"{variable}: no option has this name")
     protection = config.context_protection
@@ -77,6 +78,14 @@ def _check_apis(config: Config) -> None:
             open_api(filled(one))
         except OperatorError as error:
             complain(f"upstreams.{name} could not be served from here: {error}")
+
+
+def _check_entrance(config: Config) -> None:
+    """Check who may come in, if anybody is told apart: `serve` would refuse to start."""
+    if config.auth.mode != "none":
+        from brimgate.app.authenticators import check_auth
+
+        check_auth(config)
 
 
 def _idle_rules(config: Config, name: str, api: "Api") -> Iterator[tuple[str, str]]:

@@ -27,6 +27,8 @@ from brimgate.config.sources import Read
 from brimgate.errors import OperatorError
 from brimgate.watch.log import Log
 
+_SWITCH_SECONDS: Final = 0.001
+"""How long a thread may keep the event loop from the interpreter: 5 ms is Python's own, at every callback."""
 _EXAMPLE: Final = """example:
   brimgate serve -- npx -y @modelcontextprotocol/server-filesystem ~/notes
   brimgate serve --upstream https://mcp.example.com/mcp
@@ -47,6 +49,11 @@ def add_parser(commands: Commands) -> None:
     )
     parser.add_argument("--host", metavar="ADDRESS", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", metavar="N", help="port to listen on (default: 3010; 0 takes a free one)")
+    parser.add_argument(
+        "--socket", metavar="PATH", help="listen on a Unix socket of our own user instead, without a port"
+    )
+    parser.add_argument("--tls-cert", metavar="FILE", help="certificate chain (PEM) to serve https with")
+    parser.add_argument("--tls-key", metavar="FILE", help="its private key (default: in the same file)")
     add_gateway_options(parser)
     add_sandbox_option(parser)
     parser.set_defaults(run=run)
@@ -71,6 +78,8 @@ def _announce(address: str, config: Config, api_paths: Sequence[str]) -> None:
     paths = ["/mcp"] if len(names) == 1 else [f"/mcp/{quote(name)}" for name in names]
     for path in (*paths, *(f"{one}/docs" for one in api_paths)):
         complain(f"serving {address}{path} (Ctrl-C ends)")
+    if config.server.socket:
+        return  # no client has a way to name it
     if sys.stderr is not None and sys.stderr.isatty():  # a log has no use for them
         for client, text in client_entries(names[0], f"{address}{paths[0]}"):
             complain(f"  {client:<16}{text}")
@@ -107,12 +116,18 @@ async def serve(
     if path is not None:
         reload.watch(path)
     on_open(gateway.address, config, gateway.api_paths)
-    await gateway.run(on_reload=lambda: reload.reload(time.time()))
+
+    def read_again() -> None:
+        reload.reload(time.time())
+        gateway.renew_certificate()  # also if its files alone have changed
+
+    await gateway.run(read_again)
 
 
 def run_loop(work: Coroutine[Any, Any, None]) -> None:
     """Run on the faster event loop where there is one."""
     _raise_descriptor_limit()
+    sys.setswitchinterval(_SWITCH_SECONDS)
     if sys.platform == "win32":
         asyncio.run(work)
         return

@@ -97,6 +97,26 @@ class ContextProtection(AnswerOptions, CallOptions):
 
 
 @dataclass(frozen=True)
+class UpstreamCredential:
+    """The credential that an upstream gets for each caller, apart from the one that the caller shows us."""
+
+    header: str = option(
+        "", "header of the client's request that holds it", aliases=("from",), example="X-Upstream-Token"
+    )
+    per_principal: dict[str, str] = option(
+        {},
+        "credential by the name of the principal; `${NAME}` is filled in from the environment",
+        secret=True,
+        example="{alice: ${ALICE_TOKEN}}",
+    )
+    sent_as: str = option(
+        "Authorization: Bearer {}",
+        "header that the upstream gets, with {} for the credential",
+        aliases=("as",),
+    )
+
+
+@dataclass(frozen=True)
 class Upstream:
     """One upstream: a command that starts it, the address of one that runs, or a REST API."""
 
@@ -125,6 +145,9 @@ class Upstream:
         "HTTP headers of the client to forward, besides those of MCP; they also tell callers apart",
         reloadable=False,
     )
+    upstream_credential: UpstreamCredential = option(
+        UpstreamCredential(), "credential that the server gets for each caller", reloadable=False
+    )
     chained: bool = option(
         False,
         "the server is another Brimgate that you trust: what it has bounded passes up to the hard cap, with its notice",
@@ -145,6 +168,121 @@ class Upstream:
 
 
 @dataclass(frozen=True)
+class AccessRule:
+    """What some callers may use."""
+
+    upstreams: tuple[str, ...] = option(("*",), "servers by name; `*` matches anything")
+    tools: tuple[str, ...] = option(("*",), "tools by name; `*` matches anything")
+
+
+@dataclass(frozen=True)
+class AuthOptions:
+    """Who may use `brimgate serve`."""
+
+    mode: Literal["none", "static", "upstream_token", "jwt", "introspection", "proxy"] = option(
+        "none",
+        "how callers prove who they are: `none` (this machine only), `static` (keys made by `brimgate key new`), "
+        "`upstream_token` (the token of the server behind us), `jwt` and `introspection` (OAuth), `proxy` (a reverse proxy "
+        "has checked it)",
+        flag="--auth",
+    )
+    keys: dict[str, tuple[str, ...]] = option(
+        {},
+        "static: SHA-256 digests of the keys of each principal, as `brimgate key new NAME` prints them; several are valid "
+        "at once",
+        secret=True,
+    )
+    verify_url: str = option(
+        "", "upstream_token: URL that answers 2xx with JSON to a valid token and 401 or 403 to others"
+    )
+    user_url: str = option(
+        "", "upstream_token: URL of the same origin that says whose a token is, for the log"
+    )
+    cache_seconds: float = option(
+        300, "seconds that a checked token is not checked again", minimum=0, maximum=3_600
+    )
+    refusal_seconds: float = option(
+        30, "seconds that a refused token is not checked again", minimum=0, maximum=3_600
+    )
+    issuer: str = option("", "jwt, introspection: URL of the authorization server")
+    audience: tuple[str, ...] = option(
+        (), "jwt, introspection: audiences to accept, besides our own URLs below `server.public_url`"
+    )
+    required_scopes: tuple[str, ...] = option((), "jwt, introspection: scopes that every token must have")
+    jwks_url: str = option("", "jwt: URL of the issuer's key set (default: as the issuer's metadata say)")
+    algorithms: tuple[str, ...] = option(
+        ("ES256", "RS256"), "jwt: signature algorithms to accept; only asymmetric ones"
+    )
+    leeway_seconds: float = option(30, "jwt: seconds that clocks may differ", minimum=0, maximum=60)
+    introspection_url: str = option("", "introspection: URL to ask (RFC 7662)")
+    client_id: str = option("", "introspection: our own id there")
+    client_secret: str = option(
+        "", "introspection: our own secret there; `${NAME}` is filled in", secret=True
+    )
+    principal_header: str = option(
+        "", "proxy: header in which a trusted proxy names the caller", example="X-Forwarded-User"
+    )
+    trusted_proxies: tuple[str, ...] = option(
+        (),
+        "addresses or networks of reverse proxies whose X-Forwarded-For is believed; `unix`: whoever uses our Unix socket",
+        example="[127.0.0.1, 10.0.0.0/8]",
+    )
+    legacy_query_token: bool = option(
+        False, "accept `GET /sse?token=…` from old clients: tokens in URLs end up in the logs of proxies"
+    )
+    access: dict[str, AccessRule] = option(
+        {},
+        "allow-lists by the name of a principal, `scope:NAME` or `*` for everyone; if there are any, whatever none allows "
+        "is neither listed nor callable",
+    )
+    attempts_per_address: int = option(
+        60, "tokens that are not known yet that one address may try in a minute", minimum=1
+    )
+    attempts: int = option(600, "tokens that are not known yet that are tried in a minute", minimum=1)
+
+
+@dataclass(frozen=True)
+class LimitOverride:
+    """The limit for one upstream or some tools, in place of the general one."""
+
+    requests: int = option(100, "requests in a window", minimum=1)
+    window_seconds: float = option(900, "length of the window in seconds", minimum=1, maximum=86_400)
+    block_seconds: float = option(60, "seconds that are refused after the limit", minimum=0, maximum=86_400)
+
+
+@dataclass(frozen=True)
+class RequestLimits:
+    """How much each caller of `brimgate serve` may ask for."""
+
+    requests: int = option(
+        0, "requests of a principal in a window; auto: 100, or no limit where `auth.mode` is none", auto=True
+    )
+    window_seconds: float = option(900, "length of the window in seconds", minimum=1, maximum=86_400)
+    block_seconds: float = option(
+        60, "seconds in which everything is refused once the limit is exceeded", minimum=0, maximum=86_400
+    )
+    reads: int = option(0, "calls of the read tool in a window; auto: ten times `requests`", auto=True)
+    concurrency: int = option(
+        0, "calls of a principal at a time; auto: 32, or no limit where `auth.mode` is none", auto=True
+    )
+    sessions: int = option(
+        0,
+        "sessions of a principal; auto: a tenth of `max_sessions`, or all where `auth.mode` is none",
+        auto=True,
+    )
+    processes: int = option(
+        0,
+        "server processes of a principal; auto: a tenth of `max_processes`, or all where `auth.mode` is none",
+        auto=True,
+    )
+    legacy_headers: bool = option(False, "send X-RateLimit-Limit, -Remaining and -Reset as well")
+    upstreams: dict[str, LimitOverride] = option({}, "limits by upstream, in place of `requests`")
+    tools: dict[str, LimitOverride] = option(
+        {}, "limits by tool, in place of those of the upstream; `*` matches anything; the last match wins"
+    )
+
+
+@dataclass(frozen=True)
 class Server:
     """How `brimgate serve` listens, and which clients it accepts."""
 
@@ -156,6 +294,25 @@ class Server:
         maximum=65_535,
         reloadable=False,
         flag="--port",
+    )
+    socket: str = option(
+        "",
+        "path of a Unix socket to listen on, instead of host and port; only our own user may connect",
+        reloadable=False,
+        flag="--socket",
+    )
+    tls_cert: str = option(
+        "",
+        "file with the certificate chain (PEM) to serve https with; read again on SIGHUP and when this file changes",
+        flag="--tls-cert",
+    )
+    tls_key: str = option(
+        "", "file with its private key (PEM), without a passphrase (default: in `tls_cert`)", flag="--tls-key"
+    )
+    public_url: str = option(
+        "",
+        "URL under which clients reach this server, without a path; OAuth needs it",
+        example="https://gate.example.com",
     )
     allowed_hosts: tuple[str, ...] = option(
         (), "host names to accept, besides those of this machine", example="[gate.example.com]"
@@ -182,6 +339,10 @@ class Server:
     )
     session_dropped_seconds: float = option(
         60, "seconds until a session ends whose connection was cut, unless its client reconnects", minimum=1
+    )
+    health_details: bool = option(
+        False,
+        "show all of /health to everyone; without it, callers who are not authenticated see the status alone",
     )
     health_interval_seconds: float = option(
         15,
@@ -234,6 +395,8 @@ class Config:
     )
     upstreams: dict[str, Upstream] = option({}, "servers by name")
     server: Server = option(Server(), "how `brimgate serve` listens, and which clients it accepts")
+    auth: AuthOptions = option(AuthOptions(), "who may use `brimgate serve`")
+    limits: RequestLimits = option(RequestLimits(), "how much each caller of `brimgate serve` may ask for")
     context_protection: ContextProtection = option(
         ContextProtection(), "how answers are kept within their budget"
     )

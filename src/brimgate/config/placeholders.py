@@ -21,10 +21,16 @@ def filled(one: Upstream, environment: Mapping[str, str] = os.environ) -> Upstre
     """Return the upstream with all that can be filled in; `unfilled` tells what cannot."""
     return replace(
         one,
-        args=tuple(_fill(text, environment) for text in one.args),
-        env={name: _fill(text, environment) for name, text in one.env.items()},
-        headers={name: _fill(text, environment) for name, text in one.headers.items()},
-        url=_fill(one.url, environment),
+        args=tuple(fill(text, environment) for text in one.args),
+        env={name: fill(text, environment) for name, text in one.env.items()},
+        headers={name: fill(text, environment) for name, text in one.headers.items()},
+        url=fill(one.url, environment),
+        upstream_credential=replace(
+            one.upstream_credential,
+            per_principal={
+                name: fill(text, environment) for name, text in one.upstream_credential.per_principal.items()
+            },
+        ),
     )
 
 
@@ -33,22 +39,33 @@ def unfilled(
 ) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield the keys that cannot be filled in, each with the reason."""
     for place, text in _texts(one):
-        for found in _PLACEHOLDER.finditer(text):
-            name = found[1]
-            if found[0] == _ESCAPED or (name and name in environment):
-                continue
-            problem = f"the variable {name} is not set" if name else "${ must be followed by a name and }"
-            yield place, f"{problem}; {_LITERAL}"
+        yield from ((place, problem) for problem in problems_of(text, environment))
+
+
+def problems_of(text: str, environment: Mapping[str, str] = os.environ) -> Iterator[str]:
+    """Yield why a text cannot be filled in."""
+    for found in _PLACEHOLDER.finditer(text):
+        name = found[1]
+        if found[0] == _ESCAPED or (name and name in environment):
+            continue
+        problem = f"the variable {name} is not set" if name else "${ must be followed by a name and }"
+        yield f"{problem}; {_LITERAL}"
 
 
 def _texts(one: Upstream) -> Iterator[tuple[tuple[str, ...], str]]:
     yield from ((("args", str(number)), text) for number, text in enumerate(one.args))
     yield from ((("env", name), text) for name, text in one.env.items())
     yield from ((("headers", name), text) for name, text in one.headers.items())
+    yield from (
+        (("upstream_credential", "per_principal", name), text)
+        for name, text in one.upstream_credential.per_principal.items()
+    )
     yield ("url",), one.url
 
 
-def _fill(text: str, environment: Mapping[str, str]) -> str:
+def fill(text: str, environment: Mapping[str, str] = os.environ) -> str:
+    """Return a text with all that can be filled in."""
+
     def value(found: "re.Match[str]") -> str:
         return "${" if found[0] == _ESCAPED else environment.get(found[1] or "", found[0])
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, get_origin
 
-from brimgate.config.declarations import Config, Override, Upstream
-from brimgate.engine.options import Key, keys_of, option_of
+from brimgate.config.declarations import AuthOptions, Config, Override, Upstream
+from brimgate.engine.options import Key, element_of, keys_of, option_of
 
 _NO_VALUE: Final = "(not set)"
 _NULLS: Final = ("null", "Null", "NULL")
@@ -25,7 +25,19 @@ class Entry:
 
 def without_secrets(config: Config) -> Config:
     """Return the configuration with its secrets masked."""
-    return replace(config, upstreams={name: _masked_upstream(one) for name, one in config.upstreams.items()})
+    return replace(
+        config,
+        upstreams={name: _masked_upstream(one) for name, one in config.upstreams.items()},
+        auth=_masked_auth(config.auth),
+    )
+
+
+def _masked_auth(auth: AuthOptions) -> AuthOptions:
+    from brimgate.config.masking import MASK
+
+    # A digest is no secret, but nobody needs to see it.
+    keys = {name: (MASK,) * len(digests) for name, digests in auth.keys.items()}
+    return replace(auth, keys=keys, client_secret=MASK if auth.client_secret else "")
 
 
 def _masked_upstream(one: Upstream) -> Upstream:
@@ -38,6 +50,10 @@ def _masked_upstream(one: Upstream) -> Upstream:
         env=dict.fromkeys(one.env, MASK),
         url=masked(one.url),
         headers=dict.fromkeys(one.headers, MASK),
+        upstream_credential=replace(
+            one.upstream_credential,
+            per_principal=dict.fromkeys(one.upstream_credential.per_principal, MASK),
+        ),
     )
 
 
@@ -116,6 +132,7 @@ def _rules(config: Config) -> dict[str, list[str]]:
     rules = {
         "context_protection.tools": list(protection.tools),
         "context_protection.endpoints": list(protection.endpoints),
+        "limits.tools": list(config.limits.tools),
     }
     return rules | {
         f"upstreams.{_key(name)}.tools": list(one.tools) for name, one in config.upstreams.items()
@@ -210,8 +227,12 @@ def _example_keys(declaration: type, depth: int, given: dict[str, str]) -> list[
     indent = "  " * depth
     lines: list[str] = []
     for key in keys_of(declaration):
+        if len(key.path) > 1:
+            continue  # written with its section
         lines.append(f"{indent}# {_sentence(key)}")
-        if key.name in ("tools", "endpoints"):
+        if is_dataclass(key.type):
+            lines += [f"{indent}{key.name}:", *_example_keys(key.type, depth + 1, {})]  # type: ignore[arg-type]
+        elif key.name in ("tools", "endpoints") and element_of(key.type) is Override:
             pattern = '"list_*"' if key.name == "tools" else "/api/v1/listings"
             lines += [f"{indent}{key.name}:", f"{indent}  {pattern}:"]
             lines += [
@@ -222,6 +243,8 @@ def _example_keys(declaration: type, depth: int, given: dict[str, str]) -> list[
             lines += [f"{indent}env:", f'{indent}  API_TOKEN: "…"']
         elif key.name == "headers":
             lines += [f"{indent}headers:", f'{indent}  Authorization: "Bearer TOKEN"']
+        elif get_origin(key.type) is dict:
+            lines.append(f"{indent}{key.name}: {{}}")
         else:
             lines.append(
                 f"{indent}{key.name}: {given.get(key.name, written(key.option.spelled(key.default)))}"

@@ -10,7 +10,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from brimgate.config.declarations import Config, ContextProtection, Server, Upstream
+from brimgate.config.declarations import (
+    AuthOptions,
+    Config,
+    ContextProtection,
+    RequestLimits,
+    Server,
+    Upstream,
+)
 from brimgate.config.placeholders import filled, unfilled
 from brimgate.config.reader import Place, dotted, raise_all, read_scalar
 from brimgate.config.tree import MAX_BYTES, shown
@@ -20,7 +27,12 @@ from brimgate.errors import ConfigError, OperatorError
 Read = Callable[[bytes | None], Config]
 """Reads the configuration, from the content of its file where that is known already."""
 OTHER_VARIABLES: Final = frozenset(("BRIMGATE_CONFIG", "BRIMGATE_STATE_DIR", "BRIMGATE_CURSOR_KEY"))
-_SECTIONS: Final = {"context_protection": ContextProtection, "server": Server}
+_SECTIONS: Final = {
+    "context_protection": ContextProtection,
+    "server": Server,
+    "auth": AuthOptions,
+    "limits": RequestLimits,
+}
 _URL: Final = re.compile(r"https?://[^\s/@?#]+(?:[/?][^\s#]*)?")
 _HEADER_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]{0,8192}")
@@ -124,7 +136,7 @@ def unknown_variables(environment: AnyMapping[str, str]) -> list[str]:
 
 def _override(config: Config, given: AnyMapping[str, tuple[str, str]], origins: dict[Place, str]) -> Config:
     """Override single values by the names of their keys, each with the name of its source."""
-    known = {name: key for key in variables() for name in (key.name, key.path[-1], key.option.flag) if name}
+    known = {name: key for key in variables() for name in (*key.names, key.option.flag) if name}
     changes: dict[Place, dict[str, Any]] = {(): {}, **{(section,): {} for section in _SECTIONS}}
     complaints: list[str] = []
     for name, (origin, text) in given.items():

@@ -7,6 +7,8 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 PREFIX = "BRIMGATE_"
 AUTO_WORD = "auto"
+_WHOLE_PATHS = ("auth", "limits")
+"""Sections whose keys say little without the name of the section: BRIMGATE_AUTH_MODE."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +74,19 @@ class Key:
         return ".".join(self.path)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The names that set it on a command line: with its section, and alone where that says enough."""
+        return (self.name,) if self._needs_section else (self.name, self.path[-1])
+
+    @property
+    def _needs_section(self) -> bool:
+        return self.path[0] in _WHOLE_PATHS
+
+    @property
     def variable(self) -> str:
         """The environment variable that overrides it; only single values have one."""
-        return PREFIX + self.path[-1].upper() if is_scalar(self.type) else ""
+        named = self.path if self._needs_section else self.path[-1:]
+        return PREFIX + "_".join(named).upper() if is_scalar(self.type) else ""
 
 
 def is_scalar(kind: Any) -> bool:

@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
@@ -305,8 +306,20 @@ class Rules:
         self.catalog = catalog
         self.read_tool = read_tool
         self.ttl_seconds = ttl_seconds
+        self.is_personal = False
+        """Whether they hide from one caller what another may see."""
         self._resolve = resolve
         self._known: dict[str, ToolRule] = {}
+
+    def narrowed(self, allows: Callable[[str], bool]) -> "Rules":
+        """Return the same rules with all tools hidden that are not allowed."""
+
+        def resolve(tool: str) -> ToolRule:
+            return self.of(tool) if allows(tool) else replace(self.of(tool), hidden=True)
+
+        narrow = copy(self)
+        narrow.is_personal, narrow._known, narrow._resolve = True, {}, resolve
+        return narrow
 
     def of(self, tool: str) -> ToolRule:
         rule = self._known.get(tool)

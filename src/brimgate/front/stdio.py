@@ -46,7 +46,7 @@ class StdioClient:
 
     async def close(self, within_seconds: float) -> None:
         """Send what is still waiting, as long as the client takes it, then close."""
-        self.port.reader.close()
+        self.port.close()
         self.port.writer.close()
         with suppress(TimeoutError):
             await asyncio.wait_for(self.gone.wait(), within_seconds)

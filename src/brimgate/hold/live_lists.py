@@ -10,7 +10,7 @@ from brimgate.engine.document import Document, Position
 from brimgate.engine.jsontext import Children
 from brimgate.engine.pointer import pointer_steps
 from brimgate.engine.query import Query, View
-from brimgate.hold.stores.contract import Bounds
+from brimgate.hold.stores.contract import Bounds, account_of
 from brimgate.hold.stores.memory import MAX_VIEWS
 
 EVERYTHING: Final = 1 << 53
@@ -144,6 +144,7 @@ class LiveLists:
         self._known: OrderedDict[Key, _Known] = OrderedDict()
         """Most recently used last."""
         self._bytes_of: Counter[str] = Counter()
+        """By account."""
         self._lock = Lock()
 
     def __len__(self) -> int:
@@ -207,21 +208,25 @@ class LiveLists:
             self._drop(key)
 
     def _put(self, key: Key, until: float, live_list: LiveList, views: dict[bytes, bytes]) -> None:
-        """Store a list. Evict the least recently used: first of the same principal, then of everyone."""
+        """Store a list. Evict the least recently used: of the same account, and then of whoever holds the most."""
         if key in self._known:
             self._drop(key)
-        size, principal, bounds = len(live_list.data) + _OVERHEAD_BYTES, key[0], self._bounds
-        while self._bytes_of[principal] and self._bytes_of[principal] + size > bounds.per_principal_bytes:
-            self._drop(next(other for other in self._known if other[0] == principal))
+        size, account, bounds = len(live_list.data) + _OVERHEAD_BYTES, account_of(key[0]), self._bounds
+        while self._bytes_of[account] and self._bytes_of[account] + size > bounds.per_principal_bytes:
+            self._drop(self._oldest_of(account))
         while self._known and self._bytes_of.total() + size > bounds.total_bytes:
-            self._drop(next(iter(self._known)))
+            self._drop(self._oldest_of(self._bytes_of.most_common(1)[0][0]))
         self._known[key] = _Known(until, live_list, size, views)
-        self._bytes_of[principal] += size
+        self._bytes_of[account] += size
+
+    def _oldest_of(self, account: str) -> Key:
+        return next(key for key in self._known if account_of(key[0]) == account)
 
     def _drop(self, key: Key) -> None:
-        self._bytes_of[key[0]] -= self._known.pop(key).size
-        if not self._bytes_of[key[0]]:
-            del self._bytes_of[key[0]]
+        account = account_of(key[0])
+        self._bytes_of[account] -= self._known.pop(key).size
+        if not self._bytes_of[account]:
+            del self._bytes_of[account]
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +249,10 @@ class WholeList:
 
 
 class ClaimTickets:
-    """Hands live lists from a server in our own process to their readers. Each ticket is used once."""
+    """Hands live lists from a server in our own process to their readers. Each ticket is used once.
+
+    The bounds are for all together: a ticket is taken at once, so that what makes room was never going to be taken.
+    """
 
     def __init__(self) -> None:
         self._left: OrderedDict[str, LiveList] = OrderedDict()

@@ -288,7 +288,8 @@ class Holder:
 class OpenedDocuments:
     """The documents in use, with the index of what was already opened, so that page k costs a slice.
 
-    A store has only bytes. The most recently used stay opened, as many as fit.
+    A store has only bytes. The most recently used stay opened, as many as fit, whosever they are: one that is pushed
+    out is opened again from its store, at the cost of some CPU.
     """
 
     def __init__(self, most_bytes: int = _MAX_OPENED_BYTES) -> None:

@@ -1,7 +1,7 @@
 """What the client is told about tools: the list, and the capability to have one."""
 
 import re
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from brimgate.engine.policy import Rules
+from brimgate.hold.stores.contract import account_of
 from brimgate.relay.content import close_list, close_object, open_list, open_object
 from brimgate.relay.protocol.headers import ParamHeaders, param_headers_of
 from brimgate.relay.protocol.message import NOTHING, Json, encode, text_of
@@ -57,7 +58,9 @@ class Catalog:
         kept = [written for entry in entries if (written := self._rewrite(entry, rules)) is not None]
         if first_page:
             kept.append(_own_entry(rules))
-        if kept == entries:
+        if rules.is_personal and "cacheScope" in members:
+            members["cacheScope"] = b'"private"'  # others may see other tools
+        elif kept == entries:
             return raw
         return close_object({**members, "tools": close_list(kept)})
 
@@ -204,7 +207,10 @@ def _text(raw: msgspec.Raw) -> str:
 
 
 class Catalogs:
-    """The catalogs of many principals. The least recently used is forgotten first: it is filled again by its next list."""
+    """The catalogs of many principals.
+
+    Of the account that has the most, the least recently used is forgotten first: it is filled again by its next list.
+    """
 
     def __init__(self, most: int = _MAX_CATALOGS) -> None:
         self._most = most
@@ -217,5 +223,9 @@ class Catalogs:
         catalog = self._known.setdefault(principal, Catalog())
         self._known.move_to_end(principal)
         if len(self._known) > self._most:
-            self._known.popitem(last=False)
+            self._forget_one()
         return catalog
+
+    def _forget_one(self) -> None:
+        account = Counter(map(account_of, self._known)).most_common(1)[0][0]
+        del self._known[next(one for one in self._known if account_of(one) == account)]

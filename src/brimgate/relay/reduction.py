@@ -15,7 +15,7 @@ import msgspec
 from brimgate.engine.decision import AnswerSizes, Decision, LazySizes, Outcome, short_name
 from brimgate.engine.policy import Rules, ToolRule
 from brimgate.errors import BadRequest, BrimgateError, ClientError, UpstreamGarbled
-from brimgate.hold.runtime import ERRAND_BYTES, UNKNOWN_BYTES
+from brimgate.hold.runtime import ERRAND_BYTES, UNKNOWN_BYTES, ProtectionSource
 from brimgate.relay.actions import Action, Decided, Line, Note, ToClient, Wait, Work
 from brimgate.relay.calls import PendingCall
 from brimgate.relay.catalog import TOOL_CURSOR, Catalog
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from brimgate.engine.policy import Policy
     from brimgate.hold.errand import Errand
     from brimgate.hold.live_lists import ClaimTickets, LiveList
-    from brimgate.hold.protection import Holder, Protection
+    from brimgate.hold.protection import Holder
     from brimgate.relay.results import BoundAnswer
     from brimgate.relay.rewrite import Bounded
 
@@ -42,7 +42,7 @@ class Reducer:
     def __init__(
         self,
         catalog: Catalog,
-        protection: "Callable[[], Protection]",
+        protection: ProtectionSource,
         clock: Callable[[], float],
         upstream: str,
         principal: str,
@@ -116,7 +116,7 @@ class Reducer:
         return [work]
 
     def _work(self, run: Callable[[], list[Action]], size: int) -> Work:
-        return Work(run, size, self._protection().store.blocks)
+        return Work(run, size, self._protection.blocks)
 
     def _errand(self, message: Message, call: PendingCall, line: Line) -> "Errand[list[Action]]":
         """Return the work of `_result` for another process. A pack's formatters stay in this one."""
@@ -333,7 +333,7 @@ class Reducer:
 
     @property
     def store_blocks(self) -> bool:
-        return self._protection().store.blocks
+        return self._protection.blocks
 
     def holds(self, arguments: msgspec.Raw) -> bool:
         """Return whether a cursor is one of ours that has not expired."""

@@ -13,7 +13,7 @@ import msgspec
 
 from brimgate.engine.policy import Rules
 from brimgate.errors import AnswerTooLarge, BrimgateError, UpstreamError, UpstreamRefused, UpstreamTimeout
-from brimgate.hold.runtime import run_work
+from brimgate.hold.runtime import ProtectionSource, run_work
 from brimgate.relay.actions import (
     Action,
     Decided,
@@ -43,7 +43,6 @@ from brimgate.relay.reduction import Reducer
 
 if TYPE_CHECKING:
     from brimgate.hold.live_lists import ClaimTickets
-    from brimgate.hold.protection import Protection
 
 _SHOWN_BYTES: Final = 200
 """Of a line that is no message, for the log."""
@@ -79,7 +78,7 @@ class Session:
     def __init__(
         self,
         rules: Rules,
-        protection: "Callable[[], Protection]",
+        protection: ProtectionSource,
         clock: Callable[[], float],
         *,
         upstream: str = "upstream",
@@ -107,6 +106,8 @@ class Session:
         self._greeting = Greeting()
         self._held_back: list[ToUpstream] = []
         """What the client sent during the handshake with a restarted upstream."""
+        self.quotes_garbage = True
+        """Whether the log gets the beginning of what is no message. It may be anything, such as somebody's answer."""
         self._clash_told = False
         self._cost_told = False
         self._client = ""
@@ -419,7 +420,8 @@ class Session:
         if call is not None:
             return self._reducer.unreadable(call, line, reason)
         begins = bytes(line[:_SHOWN_BYTES]).decode("utf-8", "replace")
-        return [Note("garbage", {"bytes": len(line), "begins": begins, "reason": reason[:200]}, "warning")]
+        told = {"bytes": len(line)} | ({"begins": begins} if self.quotes_garbage else {})
+        return [Note("garbage", told | {"reason": reason[:200]}, "warning")]
 
     # Upstream failures
 

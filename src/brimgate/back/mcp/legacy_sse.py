@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 from urllib.parse import urljoin
@@ -10,7 +9,7 @@ from urllib.parse import urljoin
 from brimgate.back.channel import Line, Listener
 from brimgate.back.mcp.request import Backlog, Outgoing, Waiting, read_outgoing
 from brimgate.back.mcp.response import Ear, Events, is_event_stream, read_refusal
-from brimgate.back.mcp.server import HttpServer, target_of
+from brimgate.back.mcp.server import HttpServer, ReachableServer, target_of
 from brimgate.errors import (
     AnswerTooLarge,
     ConfigError,
@@ -36,26 +35,22 @@ _EVENTS: Final = [(b"accept", b"text/event-stream")]
 _JSON: Final = [(b"content-type", b"application/json")]
 
 
-class SseServer:
+class SseServer(ReachableServer):
     """Begins a conversation, as often as it is asked to."""
 
-    def __init__(self, name: str, url: str, headers: Mapping[str, str], *, max_bytes: int) -> None:
-        Origin.of(url)  # reports a wrong URL at once
-        self._name, self._url, self._headers, self._max_bytes = name, url, headers, max_bytes
-
     async def connect(self, listener: Listener) -> "SseUpstream":
-        http = HttpServer(self._name, self._url, self._headers)
-        upstream = SseUpstream(self._name, http, listener, self._max_bytes)
+        http = self.http()
+        upstream = SseUpstream(self.name, http, listener, self.max_bytes)
         try:
             async with asyncio.timeout(_OPENING_SECONDS):
                 await upstream.open()
         except TimeoutError:
             await http.close()
             what = f"does not say within {_OPENING_SECONDS:.0f} s where it takes messages: is it a server of HTTP+SSE?"
-            raise UpstreamTimeout(f"the upstream {self._name} {what}") from None
+            raise UpstreamTimeout(f"the upstream {self.name} {what}") from None
         except ValueError as error:
             await http.close()
-            raise UpstreamUnreachable(f"the upstream {self._name} cannot be called: {error}") from None
+            raise UpstreamUnreachable(f"the upstream {self.name} cannot be called: {error}") from None
         except BaseException:
             await http.close()
             raise

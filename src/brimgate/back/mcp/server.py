@@ -30,9 +30,16 @@ _ID: Final = "brimgate-list"
 _MAX_TOOLS: Final = 10_000
 
 
+def _accept() -> None:
+    pass
+
+
 class HttpServer:
-    def __init__(self, name: str, url: str, headers: Mapping[str, str]) -> None:
-        self._name = name
+    def __init__(
+        self, name: str, url: str, headers: Mapping[str, str], on_refused: Callable[[], None] = _accept
+    ) -> None:
+        """Create it. `on_refused` is called when the server does not take the credentials."""
+        self._name, self._on_refused = name, on_refused
         self.url = url
         self._origin = Origin.of(url)
         self.target = target_of(url)
@@ -54,6 +61,8 @@ class HttpServer:
         for _ in range(_MAX_REDIRECTS):
             answer = await self._client.request(method, target, sent, body)
             if answer.status not in (301, 302, 303, 307, 308):
+                if answer.status == 401:
+                    self._on_refused()
                 return answer
             answer.abort()
             target = self._next(method, target, answer)
@@ -92,6 +101,28 @@ class HttpServer:
 
     async def close(self) -> None:
         await self._client.close()
+
+
+class ReachableServer:
+    """Where a server is, and what it gets: all that a new conversation with it needs."""
+
+    def __init__(
+        self,
+        name: str,
+        url: str,
+        headers: Mapping[str, str],
+        *,
+        max_bytes: int,
+        on_refused: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Create it. `on_refused` is called when the server does not take the credentials."""
+        Origin.of(url)  # reports a wrong URL at once
+        self.name, self.max_bytes = name, max_bytes
+        self._url, self._headers = url, headers
+        self._on_refused = on_refused
+
+    def http(self) -> HttpServer:
+        return HttpServer(self.name, self._url, self._headers, self._on_refused)
 
 
 def target_of(url: str) -> bytes:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 
@@ -10,9 +9,8 @@ from brimgate.back.channel import Line, Listener
 from brimgate.back.mcp.exchange import Exchange
 from brimgate.back.mcp.request import Backlog, Outgoing, read_outgoing
 from brimgate.back.mcp.response import Ear
-from brimgate.back.mcp.server import HttpServer, ServerConversation, StandingStream
+from brimgate.back.mcp.server import ReachableServer, ServerConversation, StandingStream
 from brimgate.errors import UpstreamError, UpstreamUnreachable
-from brimgate.http.client import Origin
 from brimgate.relay.protocol.message import (
     PARSE_ERROR,
     Garbage,
@@ -32,27 +30,23 @@ _LEAST_GRACE_SECONDS: Final = 0.5
 """A session that nobody ends stays on the server for hours."""
 
 
-class StreamableServer:
+class StreamableServer(ReachableServer):
     """Begins a conversation, as often as it is asked to."""
 
-    def __init__(self, name: str, url: str, headers: Mapping[str, str], *, max_bytes: int) -> None:
-        Origin.of(url)  # reports a wrong URL at once
-        self._name, self._url, self._headers, self._max_bytes = name, url, headers, max_bytes
-
     async def connect(self, listener: Listener) -> "StreamableUpstream":
-        http = HttpServer(self._name, self._url, self._headers)
+        http = self.http()
         try:
             async with asyncio.timeout(_REACH_SECONDS):
                 await http.reach()
         except TimeoutError:
             await http.close()
             raise UpstreamUnreachable(
-                f"the upstream {self._name} cannot be reached: no connection in time"
+                f"the upstream {self.name} cannot be reached: no connection in time"
             ) from None
         except BaseException:
             await http.close()
             raise
-        return StreamableUpstream(ServerConversation(self._name, http, Ear(self._max_bytes)), listener)
+        return StreamableUpstream(ServerConversation(self.name, http, Ear(self.max_bytes)), listener)
 
 
 class StreamableUpstream:

@@ -188,7 +188,9 @@ class OffsetWalk:
             fresh = [item for item, key in zip(fresh, page.keys[after:], strict=True) if self._is_new(key)]
             self._anchor = page.keys[-1]
             self._order.setdefault(self._anchor, len(self._order))
-        is_elsewhere = window.end - 1 > self._position and page.keys != self._keys
+        # The same page again is progress if the list has grown: new items have pushed it to where we asked.
+        is_another = page.keys != self._keys or (page.total or 0) > (self._total or 0) > 0
+        is_elsewhere = window.end - 1 > self._position and is_another
         self._empty = 0 if fresh or is_elsewhere else self._empty + 1
         # An API that returns more items than its total says has no usable total.
         is_told = page.total is not None and window.end <= page.total

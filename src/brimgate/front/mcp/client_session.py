@@ -9,6 +9,7 @@ from typing import Final
 from brimgate.front.mcp.errors import REQUEST_CANCELLED, HttpError
 from brimgate.front.mcp.event_stream import EventStream, priming
 from brimgate.front.mcp.request import Converse, Timing
+from brimgate.guard.principal import Principal
 from brimgate.relay.actions import Line, ToClient
 from brimgate.relay.calls import progress_token, same_spelling, spellings
 from brimgate.relay.protocol import message as rpc
@@ -26,9 +27,9 @@ _STANDALONE: Final = 0
 class HttpSession:
     """One client: where each of its messages goes, and each message for it."""
 
-    def __init__(self, principal: str, converse: Converse) -> None:
+    def __init__(self, principal: Principal, converse: Converse) -> None:
         self.id = secrets.token_hex(16).encode()
-        self.principal = principal
+        self.owner, self.principal, self.account = principal, principal.id, principal.account
         self.link = converse(self._deliver, principal)
         self._streams: OrderedDict[int, EventStream] = OrderedDict()
         self._last_stream = _STANDALONE

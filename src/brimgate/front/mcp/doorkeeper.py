@@ -1,7 +1,7 @@
 """Client connections: uvicorn's HTTP/1.1 protocol, plus the checks that it leaves to others.
 
 A request has one Host and one length and arrives in time; we do not wait for a client that sends half of one. The
-number of connections is bounded, and those without a request are the first to be closed.
+number of connections is bounded, and those without a complete request are the first to be closed.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ class Doorkeeper:
         self._report = report
         self._open: set[ClientConnection] = set()
         self._unasked: OrderedDict[ClientConnection, None] = OrderedDict()
-        """Connections that have not sent a complete head yet, oldest first."""
+        """Connections that have not sent a complete request yet, oldest first."""
         self._idle: OrderedDict[ClientConnection, None] = OrderedDict()
         """Connections between two requests, the longest idle first."""
         self._sweeping: asyncio.TimerHandle | None = None
@@ -49,7 +49,7 @@ class Doorkeeper:
         return len(self._open)
 
     def admit(self, connection: "ClientConnection") -> bool:
-        """Return False if there is no room, even after closing a connection without a request."""
+        """Return False if there is no room, even after closing a connection without a complete request."""
         if len(self._open) >= self._max_connections:
             waiting = self._unasked or self._idle
             if not waiting:
@@ -60,6 +60,11 @@ class Doorkeeper:
         self._open.add(connection)
         self._unasked[connection] = None
         return True
+
+    def note_head(self, connection: "ClientConnection") -> None:
+        """Note that a request has begun. Until it is complete, it may come as slowly as nobody honest is."""
+        if self._idle.pop(connection, self) is not self:
+            self._unasked[connection] = None
 
     def note_request(self, connection: "ClientConnection") -> None:
         self._unasked.pop(connection, None)
@@ -116,6 +121,7 @@ class _Corked:
         self.get_extra_info = transport.get_extra_info
         self.get_write_buffer_size = transport.get_write_buffer_size
         self.abort = transport.abort
+        self.can_write_eof = transport.can_write_eof
 
     def write(self, data: bytes | bytearray) -> None:
         if not self._pending:
@@ -198,6 +204,8 @@ class ClientConnection(HttpToolsProtocol):
 
         One that is gone looks the same, until something is written to it. So we do that, and are told.
         """
+        if not self.transport.can_write_eof():
+            return False  # over TLS the end of one half is the end of both
         if self._is_lingering or not self._hangups or not self._is_in_head or self.url:
             return False
         if not self._hangups[0].probe or self._version() != "1.1":
@@ -282,7 +290,7 @@ class ClientConnection(HttpToolsProtocol):
         now = self.loop.time()
         self._body_deadline = now + BODY_SECONDS
         self.deadline = now + BODY_PAUSE_SECONDS
-        self._doorkeeper.note_request(self)
+        self._doorkeeper.note_head(self)
         self.scope[HANGUP] = hangup = Hangup()  # type: ignore[typeddict-unknown-key]
         self._hangups.append(hangup)
         super().on_headers_complete()
@@ -315,6 +323,7 @@ class ClientConnection(HttpToolsProtocol):
         if self.parser.should_upgrade():
             return
         self.deadline = float("inf")
+        self._doorkeeper.note_request(self)
         self._is_in_head, self._silent_bytes = True, 0
         if not self.pipeline:
             # The end of a large body leaves it paused, and then we would not notice a client that hangs up.
@@ -359,10 +368,11 @@ class ClientConnection(HttpToolsProtocol):
 
     def _linger(self) -> None:
         """Close our half, and the rest when the client has: unread bytes would reset the connection, and our text with
-        it."""
+        it. TLS has no halves, but a client knows from the head where our text ends."""
         self._is_lingering = True
         self.deadline = float("inf")
-        self.transport.write_eof()
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
         self.loop.call_later(_LINGER_SECONDS, self.transport.abort)  # in case it does not read even that
 
     def _tell(self, status: int) -> bytes:

@@ -1,6 +1,8 @@
 """The events of one response to a client. What a cut connection lost can be requested again."""
 
 import asyncio
+from collections import deque
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from brimgate.front.mcp.request import HttpExchange
@@ -17,6 +19,7 @@ MAX_BACKLOG_BYTES: Final = 4 << 20
 """What may wait for a client that does not read, before the sender must wait."""
 KEPT_BYTES: Final = 1 << 20
 KEPT_EVENTS: Final = 1_000
+_CARRIED_BYTES: Final = 256 << 10
 PING: Final = b": ping\n\n"
 
 
@@ -35,7 +38,7 @@ class EventStream:
         self.answers: list[Line] = []
         self.failure: UpstreamError | None = None
         """Why its answer replaces one that never came."""
-        self._events: list[tuple[int, Line]] = []
+        self._events: deque[tuple[int, Line]] = deque()
         self._last = 0
         self._sent = 0
         """The last event that was given to a connection."""
@@ -102,17 +105,24 @@ class EventStream:
         ):
             if self.has_reader and self._events[0][0] > self._sent:
                 return  # a reader waits for it
-            number, line = self._events.pop(0)
+            number, line = self._events.popleft()
             self._bytes -= len(line)
             if number > self._sent:
                 self._unsent_bytes -= len(line)
 
     def _take(self) -> bytes:
-        if self.is_sent:
-            return b""
-        ready = b"".join(self._written(number, line) for number, line in self._events if number > self._sent)
-        self._sent, self._unsent_bytes = self._last, 0
-        return ready
+        """Return events that are not sent yet, not too many at once: others wait for the event loop."""
+        taken: list[bytes] = []
+        size = 0
+        # Their numbers follow each other.
+        for number, line in islice(self._events, max(self._sent + 1 - self._events[0][0], 0), None):
+            taken.append(self._written(number, line))
+            size += len(line)
+            self._sent = number
+            if size > _CARRIED_BYTES:
+                break
+        self._unsent_bytes = 0 if self.is_sent else max(self._unsent_bytes - size, 0)
+        return b"".join(taken)
 
     def _written(self, number: int, line: Line) -> bytes:
         return write_event(line, b"%d-%d" % (self.number, number)) if number else self._preface
@@ -158,8 +168,9 @@ class EventStream:
         await exchange.begin_stream(headers)
         try:
             while self._reader is me and not exchange.hangup.is_over:
-                if ready := self._take():
-                    is_last = self.is_done
+                if not self.is_sent:
+                    ready = self._take()
+                    is_last = self.is_done and self.is_sent
                     await exchange.write(ready, is_last=is_last)
                     self._relieve()
                     self._trim()

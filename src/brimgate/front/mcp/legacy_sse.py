@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Final
 from urllib.parse import parse_qs
 
-from brimgate.front.mcp.errors import HttpError, no_session, too_many, upstream_down
+from brimgate.front.mcp.errors import Challenge, HttpError, from_access, no_session, too_many, upstream_down
 from brimgate.front.mcp.event_stream import EventStream
 from brimgate.front.mcp.request import Conversation, Converse, HttpExchange, check_batch, wait_for_room
-from brimgate.front.mcp.router import check_content_type, not_allowed
+from brimgate.front.mcp.router import not_allowed
+from brimgate.guard.limits import too_many_calls
 from brimgate.http.sse import write_event
 from brimgate.relay.actions import ToClient
 from brimgate.relay.calls import same_spelling, spellings
@@ -24,13 +25,14 @@ _GRACE_SECONDS: Final = 1.0
 class _Listening:
     """One client, as long as it listens."""
 
-    def __init__(self, principal: str, converse: Converse, messages_path: str) -> None:
+    def __init__(self, exchange: HttpExchange, converse: Converse, messages_path: str) -> None:
         self.id = secrets.token_hex(16)
-        self.principal = principal
+        self.principal = exchange.principal.id
+        self.token = exchange.token
         address = f"{messages_path}?sessionId={self.id}".encode()
         self.stream = EventStream(0, preface=write_event(address, name=b"endpoint"))
         self.stream.on_pressure = self._press
-        self.link: Conversation = converse(self._deliver, principal)
+        self.link: Conversation = converse(self._deliver, exchange.principal)
         self._waiting: set[bytes] = set()
 
     @property
@@ -56,8 +58,18 @@ class _Listening:
 
 
 class LegacySse:
-    def __init__(self, converse: Converse, messages_path: str, on_use: Callable[[], None]) -> None:
-        """Create the transport. `on_use` is called for every client that uses it."""
+    def __init__(
+        self,
+        converse: Converse,
+        messages_path: str,
+        on_use: Callable[[], None],
+        most_calls: Callable[[], int] = lambda: 0,
+    ) -> None:
+        """Create the transport. `on_use` is called for every client that uses it.
+
+        `most_calls` says how many of a client's calls may wait for their answers; 0 is no limit.
+        """
+        self._most_calls = most_calls
         self._converse, self._messages_path = converse, messages_path
         newer = messages_path.replace("/messages", "/mcp", 1).encode()
         self._deprecation = [_DEPRECATED, (b"link", b"<" + newer + b'>; rel="successor-version"')]
@@ -94,7 +106,7 @@ class LegacySse:
             raise HttpError(406, "Accept must name text/event-stream")
         if self.is_draining:
             raise too_many("no more sessions can be opened: Brimgate is about to end", b"")
-        client = _Listening(exchange.principal.id, self._converse, self._messages_path)
+        client = _Listening(exchange, self._converse, self._messages_path)
         self._clients[client.id] = client
         self.created += 1
         self._on_use()
@@ -109,22 +121,26 @@ class LegacySse:
             await asyncio.shield(client.link.end(_GRACE_SECONDS))
 
     async def _take(self, exchange: HttpExchange) -> None:
-        check_content_type(exchange)
-        given = parse_qs(exchange.query.decode("latin-1"))
-        ids = given.get("sessionId", given.get("session_id", []))
-        if len(ids) != 1:
+        given = _session_ids(exchange)
+        if len(given) != 1:
             raise HttpError(400, "the address must hold the sessionId that GET /sse told")
-        client = self._clients.get(ids[0])
+        client = self._clients.get(given[0])
         if client is None or client.principal != exchange.principal.id:
             raise no_session()
-        body = await exchange.body()
-        message = rpc.read_any(body)
+        body, message = await exchange.posted()
         if isinstance(message, Garbage):
             raise HttpError(400, f"this is not JSON: {message.reason[:200]}", code=rpc.PARSE_ERROR)
         check_batch(message)
+        if (most := self._most_calls()) and client.pending >= most:
+            raise from_access(too_many_calls(most), await exchange.posted_key(), Challenge())
         await wait_for_room(client.link, exchange, b"")
         client.take(one_line(body))
         await exchange.answer(202, b"Accepted", [(b"content-type", b"text/plain"), *self._deprecation])
+
+    def token_of(self, exchange: HttpExchange) -> str:
+        """Return the token that the session of a message was opened with; empty if there is none."""
+        found = [one for given in _session_ids(exchange) if (one := self._clients.get(given)) is not None]
+        return found[0].token if len(found) == 1 else ""
 
     def sweep(self) -> None:
         for client in self._clients.values():
@@ -136,3 +152,8 @@ class LegacySse:
     def end(self) -> None:
         for client in self._clients.values():
             client.stream.finish()
+
+
+def _session_ids(exchange: HttpExchange) -> list[str]:
+    given = parse_qs(exchange.query.decode("latin-1"))
+    return given.get("sessionId", given.get("session_id", []))

@@ -2,8 +2,14 @@
 
 import asyncio
 import logging
+import os
+import socket
+import stat
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from errno import EADDRINUSE
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uvicorn.config import Config
@@ -14,10 +20,11 @@ from brimgate.front.mcp.doorkeeper import ClientConnection, Doorkeeper
 from brimgate.front.mcp.request import Report
 
 if TYPE_CHECKING:
-    import socket
+    import ssl
 
 _KEEP_ALIVE_SECONDS = 30
 _BACKLOG = 2_048
+_TRY_SECONDS = 5.0
 _CUT = "ASGI callable returned without completing response"
 
 
@@ -44,6 +51,7 @@ class Listening:
         self._state = ServerState()
         self._doorkeeper = Doorkeeper(max_connections, report)
         self._server: asyncio.Server | None = None
+        self._unix: UnixPath | None = None
         self.port = 0
 
     @property
@@ -54,14 +62,15 @@ class Listening:
     def is_answering(self) -> bool:
         return self._doorkeeper.is_answering
 
-    async def open(self, host: str, port: int) -> None:
+    def _connection(self) -> ClientConnection:
+        return ClientConnection(self._config, self._state, self._doorkeeper)
+
+    async def open(self, host: str, port: int, tls: "ssl.SSLContext | None" = None) -> None:
         loop = asyncio.get_running_loop()
-
-        def connection() -> ClientConnection:
-            return ClientConnection(self._config, self._state, self._doorkeeper)
-
         try:
-            self._server = await loop.create_server(connection, host or None, port, backlog=_BACKLOG)
+            self._server = await loop.create_server(
+                self._connection, host or None, port, backlog=_BACKLOG, ssl=tls
+            )
         except (OSError, OverflowError) as error:
             is_taken = isinstance(error, OSError) and error.errno == EADDRINUSE
             what = "it is in use by another program; --port N chooses another, --port 0 any free one"
@@ -69,9 +78,21 @@ class Listening:
         self.port = _port_of(self._server.sockets)
         self._doorkeeper.start()
 
+    async def open_unix(self, path: str, tls: "ssl.SSLContext | None" = None) -> None:
+        """Listen on a Unix socket. What a process that has ended has left there is replaced."""
+        if sys.platform == "win32":
+            raise OperatorError("a Unix socket cannot be served on Windows: use --host and --port")
+        self._unix = UnixPath(path)
+        self._server = await asyncio.get_running_loop().create_unix_server(
+            self._connection, sock=self._unix.bind(), backlog=_BACKLOG, ssl=tls
+        )
+        self._doorkeeper.start()
+
     def stop_accepting(self) -> None:
         if self._server is not None:
             self._server.close()
+        if self._unix is not None:
+            self._unix.remove()
         self._doorkeeper.close_idle()
 
     async def close(self) -> None:
@@ -83,6 +104,59 @@ class Listening:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=0.5)
+
+
+class UnixPath:
+    """The file of a Unix socket."""
+
+    def __init__(self, path: str) -> None:
+        self._path = Path(path)
+        self._mark: tuple[int, int] | None = None
+
+    def bind(self) -> socket.socket:
+        """Return a socket that is bound there. Only our own user may connect to it, from its first moment on."""
+        self._make_way()
+        bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        before = os.umask(0o177)
+        try:
+            bound.bind(str(self._path))
+            self._mark = self._look()
+        except (OSError, ValueError) as error:
+            bound.close()
+            raise OperatorError(f"cannot listen on {self._path}: {error}") from None
+        finally:
+            os.umask(before)
+        return bound
+
+    def _make_way(self) -> None:
+        """Remove a socket on which nobody listens. Raise OperatorError for everything else."""
+        try:
+            found = self._path.lstat()
+        except (OSError, ValueError):
+            return  # binding it tells what is wrong, if anything is
+        if not stat.S_ISSOCK(found.st_mode):
+            raise OperatorError(f"cannot listen on {self._path}: there is a file, and it is no socket")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as trying:
+            trying.settimeout(_TRY_SECONDS)
+            try:
+                trying.connect(str(self._path))
+            except ConnectionRefusedError:
+                with suppress(FileNotFoundError):
+                    self._path.unlink()
+                return
+            except OSError as error:
+                raise OperatorError(f"cannot listen on {self._path}: {error}") from None
+        raise OperatorError(f"cannot listen on {self._path}: another program listens there")
+
+    def remove(self) -> None:
+        """Remove it, unless another process has put its own in place."""
+        with suppress(OSError):
+            if self._mark is not None and self._look() == self._mark:
+                self._path.unlink()
+
+    def _look(self) -> tuple[int, int]:
+        found = self._path.lstat()
+        return found.st_dev, found.st_ino
 
 
 def _is_news(record: logging.LogRecord) -> bool:

@@ -3,15 +3,17 @@
 import asyncio
 import re
 from collections import Counter, OrderedDict
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final, Protocol, assert_never
 
-from brimgate.errors import UpstreamError
+from brimgate.errors import UpstreamError, UpstreamRefused
 from brimgate.front.mcp.errors import HttpError, from_refused, no_session, upstream_down
 from brimgate.front.mcp.passed_answers import Passing, UpstreamAnswer, client_messages, fetched, unanswered
 from brimgate.front.mcp.request import SESSION_ID, HttpExchange
-from brimgate.front.mcp.router import check_content_type, not_allowed
+from brimgate.front.mcp.router import not_allowed
+from brimgate.guard.principal import Principal
+from brimgate.hold.stores.contract import account_of
 from brimgate.http.asgi import Header
 from brimgate.http.sse import write_event
 from brimgate.relay.actions import Action, Decided, Greeted, Note, ToClient, Told, ToUpstream, Wait, Work
@@ -22,7 +24,7 @@ from brimgate.relay.protocol.versions import ProtocolRefusal, check_envelope, is
 from brimgate.relay.session import Session, cancellation, silent_too_long
 
 _MAX_SESSIONS: Final = 10_000
-"""How many sessions are remembered; a forgotten one is looked up again."""
+"""How many sessions are remembered in all."""
 _MAX_UNPROVEN: Final = 500
 """Of those, how many whose ids the server has neither given nor taken as far as we saw: anyone can make them up."""
 _SESSION: Final = re.compile(rb"[\x21-\x7e]{1,4096}")
@@ -45,13 +47,21 @@ class Through:
     def __init__(
         self,
         caller: CalledServer,
-        new_session: Callable[[Catalog, str], Session],
+        new_session: Callable[[Catalog, Principal], Session],
         tell: Callable[[Told], None],
         *,
         forwarded: Sequence[str],
         max_bytes: int,
+        most_each: Callable[[], int],
+        knows_callers: Callable[[], bool],
     ) -> None:
-        """Create the handler. `forwarded` are client headers, besides those of MCP, that the server may see."""
+        """Create the handler. `forwarded` are client headers, besides those of MCP, that the server may see.
+
+        `most_each` is how many sessions of one account are remembered. Where callers are authenticated
+        (`knows_callers`), a session that we do not remember is nobody's: the server may not know whose it is. Elsewhere
+        it is looked up there.
+        """
+        self._most_each, self._knows_callers = most_each, knows_callers
         self._caller, self._new_session, self._tell = caller, new_session, tell
         self._forwarded = _FORWARDED | {name.lower().encode() for name in forwarded}
         shows_login = b"authorization" in self._forwarded
@@ -62,6 +72,8 @@ class Through:
         """Sessions that were not opened through us, oldest first; only the server knows whether they exist."""
         self._owners: Counter[bytes] = Counter()
         """How many principals have a session of this id: one, unless a server gives everyone the same."""
+        self._remembered: Counter[str] = Counter()
+        """How many are remembered of each account."""
         self._catalogs = Catalogs()
         self.pending = 0
         self._listening: set[asyncio.Task[Any]] = set()
@@ -100,11 +112,9 @@ class Through:
     # Requests
 
     async def _post(self, exchange: HttpExchange) -> None:
-        check_content_type(exchange)
-        body = await exchange.body()
+        body, message = await exchange.posted()
         if not body.strip():
             raise HttpError(400, "the request has no body", code=rpc.PARSE_ERROR)
-        message = rpc.read_any(body)
         method, key = (message.method, message.key) if isinstance(message, Message) else ("", b"")
         session = self._session(exchange, key)
         onward, given = await _routed(session.from_client(body))
@@ -202,13 +212,23 @@ class Through:
             raise upstream_down(error, b"", is_greeting=False) from None
 
     async def _call(self, method: bytes, exchange: HttpExchange, body: bytes | None) -> UpstreamAnswer:
+        credential = exchange.principal.credential
+        ours = {name for name, _ in credential}
         headers = [
             (name, value)
             for name, value in exchange.headers
-            if name in self._forwarded or name.startswith(b"mcp-")
+            if (name in self._forwarded or name.startswith(b"mcp-")) and name not in ours
         ]
-        headers.append((b"x-request-id", exchange.request_id))
-        return await self._caller.call(method, headers, body)
+        answer = await self._caller.call(
+            method, [*headers, (b"x-request-id", exchange.request_id), *credential], body
+        )
+        if answer.status == 401:
+            exchange.doubt()
+            if self._knows_callers() and not exchange.is_login_of_server:
+                # The caller has proved who it is. A 401 would make it log in again, in vain.
+                answer.abort()
+                raise UpstreamRefused("the server behind us refuses the credential that it gets (401)", 401)
+        return answer
 
     async def _check_own(self, exchange: HttpExchange, message: Message) -> None:
         """Check a request that we answer ourselves as strictly as the server would."""
@@ -243,23 +263,23 @@ class Through:
         """
         key = self._key(exchange)
         if not key[1]:
-            return self._make(key[0])
+            return self._make(exchange.principal)
         session = self._sessions.get(key)
         if session is None:
-            if self._owners[key[1]]:
+            if self._owners[key[1]] or self._knows_callers():
                 raise no_session(message_key)
             if _SESSION.fullmatch(key[1]) is None:
                 raise HttpError(400, "Mcp-Session-Id must be up to 4,096 visible characters", key=message_key)
-            session = self._make(key[0])
+            session = self._make(exchange.principal)
             if len(self._unproven) >= _MAX_UNPROVEN:
-                self._drop(next(iter(self._unproven)))
+                self._drop(self._oldest_made_up())
             self._remember(*key, session)
             self._unproven[key] = None
         self._sessions.move_to_end(key)
         return session
 
-    def _make(self, principal: str) -> Session:
-        return self._new_session(self._catalogs.of(principal), principal)
+    def _make(self, principal: Principal) -> Session:
+        return self._new_session(self._catalogs.of(principal.id), principal)
 
     def _remember(self, principal: str, given: bytes, session: Session) -> None:
         if not given:
@@ -267,11 +287,24 @@ class Through:
         key = principal, given
         if key not in self._sessions:
             self._owners[given] += 1
+            self._remembered[account_of(principal)] += 1
         self._sessions[key] = session
+        self._sessions.move_to_end(key)
         self._unproven.pop(key, None)
-        if len(self._sessions) > _MAX_SESSIONS:
+        self._make_room(account_of(principal))
+
+    def _make_room(self, account: str) -> None:
+        """Forget the least recently used session of an account that has too many, or else of the one that has the most."""
+        if self._knows_callers() and self._remembered[account] > self._most_each():
+            self._drop(_oldest(self._sessions, account))
+        elif len(self._sessions) > _MAX_SESSIONS:
             # Ids that somebody made up go first: they must not make us forget whose the others are.
-            self._drop(next(iter(self._unproven or self._sessions)))
+            most = self._remembered.most_common(1)[0][0]
+            self._drop(self._oldest_made_up() if self._unproven else _oldest(self._sessions, most))
+
+    def _oldest_made_up(self) -> tuple[str, bytes]:
+        most = Counter(account_of(principal) for principal, _ in self._unproven).most_common(1)[0][0]
+        return _oldest(self._unproven, most)
 
     def _forget(self, exchange: HttpExchange) -> None:
         self._drop(self._key(exchange))
@@ -279,9 +312,18 @@ class Through:
     def _drop(self, key: tuple[str, bytes]) -> None:
         self._unproven.pop(key, None)
         if self._sessions.pop(key, None) is not None:
-            self._owners[key[1]] -= 1
-            if not self._owners[key[1]]:
-                del self._owners[key[1]]
+            _count_down(self._owners, key[1])
+            _count_down(self._remembered, account_of(key[0]))
+
+
+def _oldest(sessions: Iterable[tuple[str, bytes]], account: str) -> tuple[str, bytes]:
+    return next(key for key in sessions if account_of(key[0]) == account)
+
+
+def _count_down(counts: Counter[Any], key: object) -> None:
+    counts[key] -= 1
+    if not counts[key]:
+        del counts[key]
 
 
 async def _routed(actions: list[Action]) -> tuple[bytes | None, list[Action]]:

@@ -1,5 +1,6 @@
 """The answers of a server that speaks HTTP itself: pass them on, and rewrite only what must be."""
 
+import re
 from codecs import BOM_UTF8
 from collections.abc import Callable
 from functools import partial
@@ -25,6 +26,7 @@ from brimgate.relay.session import Session
 from brimgate.wire.framing import TooLong
 
 _ACCEPTED: Final = 202
+_METADATA: Final = re.compile(rb'resource_metadata=(?:"[^"]*"|[^\s,]+)\s*,?\s*', re.IGNORECASE)
 _MAX_PAGE_BYTES: Final = 4_096
 """The most we pass of anything but a JSON-RPC message: HTML pages say nothing to a model."""
 
@@ -51,7 +53,7 @@ class Passing:
         named = answer.header(b"content-type")
         # Only one Content-Type: otherwise clients might use another one than we do.
         headers = [
-            (name, value)
+            (name, _own_login(value) if name == b"www-authenticate" else value)
             for name, value in answer.headers
             if (name in self._shown or name.startswith(b"mcp-"))
             and (name != b"content-type" or value is named)
@@ -247,6 +249,11 @@ async def fetched(wait: Wait) -> list[Action]:
         return wait.then()
     except (UpstreamError, ClientError) as error:
         return wait.failed(error)
+
+
+def _own_login(challenge: bytes) -> bytes:
+    """Return a question for a login without where to log in: a token from there is for the server's URL, not for ours."""
+    return _METADATA.sub(b"", challenge).rstrip(b", ")
 
 
 async def _first_piece(answer: UpstreamAnswer) -> bytes:

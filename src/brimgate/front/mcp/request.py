@@ -6,7 +6,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping
 from functools import lru_cache
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, NamedTuple, Protocol, cast
 
 from brimgate.errors import UpstreamError
 from brimgate.front.mcp.errors import HttpError, too_many
@@ -32,6 +32,8 @@ _STREAM: Final = (
 )
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._:/+=-]{1,128}")
 _MAX_BATCH: Final = 1_000
+_MAX_REFUSED_BYTES: Final = 64 << 10
+"""Up to this size the body of a refused request is read, so that the error can name its id."""
 _ROOM_SECONDS: Final = 30.0
 _MAX_PATH_CHARS: Final = 200
 
@@ -73,6 +75,21 @@ class Hangup:
             self._callbacks.remove(callback)
 
 
+class Posted(NamedTuple):
+    body: bytes
+    message: rpc.Read
+
+
+def _believe() -> None:
+    pass
+
+
+def check_content_type(exchange: "HttpExchange") -> None:
+    kind = exchange.header(b"content-type").partition(b";")[0].strip().lower()
+    if kind != b"application/json":
+        raise HttpError(415, "Content-Type must be application/json")
+
+
 class HttpExchange:
     def __init__(self, scope: Scope, receive: Receive, send: Send, *, max_body_bytes: int) -> None:
         self._scope, self._receive, self._send = scope, receive, send
@@ -86,7 +103,16 @@ class HttpExchange:
         self._first = dict(reversed(self.headers))
         self.hangup: Hangup = scope.get(HANGUP) or Hangup()
         self.principal: Principal = NOBODY
-        """Whose it is, once the upstream it is for has decided."""
+        """Whose it is, once that is decided."""
+        self.token = ""
+        """What the caller has shown."""
+        self.is_login_of_server = False
+        """Whether what the caller has shown is a credential of the server behind us."""
+        self.refusal = ""
+        """Why it was not let in, for the log."""
+        self.doubt: Callable[[], None] = _believe
+        """Called when an upstream refuses the caller's token."""
+        self._posted: Posted | None = None
         self.log_level = "info"
         self._began = time.perf_counter()
         self.more_headers: list[Header] = []
@@ -126,6 +152,25 @@ class HttpExchange:
         coding = self.header(b"content-encoding").lower()
         return self._decoded(data, coding) if coding not in (b"", b"identity") else data
 
+    async def posted(self) -> "Posted":
+        """Read the body as a JSON-RPC message, once. Raise HttpError if it cannot be one."""
+        if self._posted is None:
+            check_content_type(self)
+            body = await self.body()
+            self._posted = Posted(body, rpc.read_any(body))
+        return self._posted
+
+    async def posted_key(self) -> bytes:
+        """Return the id of the request in a small body, for an error; empty if there is none."""
+        length = self.header(b"content-length")
+        if self.method != "POST" or not length.isdigit() or int(length) > _MAX_REFUSED_BYTES:
+            return b""
+        try:
+            message = (await self.posted()).message
+        except HttpError:
+            return b""
+        return message.key if isinstance(message, Message) and message.is_request else b""
+
     def _too_large(self) -> HttpError:
         return HttpError(413, f"a request may have {self._max_body_bytes:,} bytes at most (max_body_bytes)")
 
@@ -145,7 +190,8 @@ class HttpExchange:
         """Return what the log says of it. Status 0: the client has gone before there was an answer."""
         status = self.status or self.hangup.status
         seconds = time.perf_counter() - self._began
-        return request_fields(self.method, self.path, status, seconds, self.principal, self.request_id)
+        fields = request_fields(self.method, self.path, status, seconds, self.principal, self.request_id)
+        return fields | {"refused": self.refusal} if self.refusal else fields
 
     async def hand_to(self, app: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
         """Let another application answer, and add our own headers to its response."""
@@ -250,7 +296,7 @@ class Conversation(Protocol):
     async def end(self, grace_seconds: float) -> None: ...
 
 
-Converse = Callable[[Callable[[ToClient], None], str], Conversation]
+Converse = Callable[[Callable[[ToClient], None], Principal], Conversation]
 """Creates one, given who receives its answers and the principal. Raises HttpError if there is no room."""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from brimgate.errors import UpstreamError
-from brimgate.front.mcp.errors import INTERNAL_ERROR, HttpError, upstream_down
+from brimgate.front.mcp.errors import INTERNAL_ERROR, HttpError, NoLoginHere, upstream_down
 from brimgate.front.mcp.request import JSON, HttpExchange, Report, check_batch, check_id
 from brimgate.front.mcp.sessions import HandshakeSessions
 from brimgate.front.mcp.stateless import StatelessExchanges
@@ -20,6 +20,8 @@ _CORS_HEADERS: Final = (
     b"content-type, accept, authorization, last-event-id, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, "
     b"x-request-id"
 )
+_LOGIN_PATHS: Final = ("/.well-known/", "/register", "/authorize", "/token")
+"""Where clients look for an authorization server, whether there is one or not. They parse what they get."""
 _EXPOSED: Final = b"mcp-session-id, mcp-protocol-version, x-request-id, www-authenticate"
 
 
@@ -42,9 +44,7 @@ class Endpoint:
                 raise not_allowed("POST" if is_modern else "GET, POST, DELETE")
 
     async def _post(self, exchange: HttpExchange, *, is_modern: bool) -> None:
-        check_content_type(exchange)
-        body = await exchange.body()
-        message = rpc.read_any(body)
+        body, message = await exchange.posted()
         if isinstance(message, Garbage):
             raise HttpError(400, f"this is not JSON: {message.reason[:200]}", code=rpc.PARSE_ERROR)
         if isinstance(message, Opaque) or not message or message == Message():
@@ -71,12 +71,6 @@ class Endpoint:
         return rpc.is_modern(message.params) or (is_modern and not begins)
 
 
-def check_content_type(exchange: HttpExchange) -> None:
-    kind = exchange.header(b"content-type").partition(b";")[0].strip().lower()
-    if kind != b"application/json":
-        raise HttpError(415, "Content-Type must be application/json")
-
-
 def not_allowed(methods: str) -> HttpError:
     return HttpError(405, f"use {methods}", headers=[(b"allow", methods.encode())])
 
@@ -97,6 +91,8 @@ class Router:
         self.max_body_bytes = max_body_bytes
         self._routes = routes
         self._report = report
+        self.tells_paths = True
+        """Whether a wrong path is answered with the right ones, which name the upstreams."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -154,8 +150,16 @@ class Router:
             if exchange.path == beginning or exchange.path.startswith(beginning + "/"):
                 await handler(exchange)
                 return
-        there = ", ".join(sorted({*self._routes, *self._mounted}))
-        raise HttpError(404, f"there is nothing here; there is {there}")
+        raise self._not_found(exchange.path)
+
+    def _not_found(self, path: str) -> HttpError:
+        if path.startswith(_LOGIN_PATHS):
+            return NoLoginHere()
+        if not self.tells_paths:
+            return HttpError(404, "there is nothing here")
+        listed = {one for one in (*self._routes, *self._mounted) if not one.startswith(_LOGIN_PATHS)}
+        there = ", ".join(sorted(listed))
+        return HttpError(404, f"there is nothing here; there is {there}")
 
     async def _refuse(self, exchange: HttpExchange, refusal: HttpError) -> None:
         if not exchange.status and not exchange.hangup.is_over:

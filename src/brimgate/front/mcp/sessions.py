@@ -11,6 +11,7 @@ from brimgate.front.mcp.client_session import GRACE_SECONDS, HttpSession
 from brimgate.front.mcp.errors import HttpError, no_session, too_many, upstream_down
 from brimgate.front.mcp.event_stream import EventStream
 from brimgate.front.mcp.request import SESSION_ID, Converse, HttpExchange, Timing, messages_of, wait_for_room
+from brimgate.guard.principal import Principal
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
 from brimgate.relay.protocol.versions import ASSUMED_VERSION, PRIMED_SINCE
@@ -38,8 +39,8 @@ class HandshakeSessions:
         self._ending: set[asyncio.Task[None]] = set()
         self.created = 0
         self.is_draining = False
-        self.make_room: Callable[[], Awaitable[bool]] = _no_room
-        """Ends a session that nobody uses, of any upstream. Returns whether there was one."""
+        self.make_room: Callable[[str], Awaitable[bool]] = _no_room
+        """Ends a session that nobody uses, of any upstream, for one of this principal. Returns whether there was one."""
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -116,7 +117,7 @@ class HandshakeSessions:
         streams = self._streams(exchange)
         if self.is_draining:
             raise too_many("no more sessions can be opened: Brimgate is about to end", message.key)
-        session = await self._opened(exchange.principal.id, message.key)
+        session = await self._opened(exchange.principal, message.key)
         session.begin_response()
         self._sessions[session.id] = session
         self.created += 1
@@ -145,19 +146,26 @@ class HandshakeSessions:
             if not is_established:
                 self.close(session)
 
-    async def _opened(self, principal: str, key: bytes) -> HttpSession:
+    async def _opened(self, principal: Principal, key: bytes) -> HttpSession:
         """Open a session. Where there is no room, the one that nobody has used for longest ends."""
         try:
             return HttpSession(principal, self._converse)
         except HttpError as full:
             full.key = key
-            if not await self.make_room():
+            if not await self.make_room(principal.account):
                 raise
         return HttpSession(principal, self._converse)
 
-    def idlest(self, before: float) -> HttpSession | None:
-        """Return the session that was not used for longest, and not since `before`. It has no open response."""
-        idle = [one for one in self._sessions.values() if not one.responses and not one.pending]
+    def idlest(self, account: str, before: float) -> HttpSession | None:
+        """Return an account's session that was not used for longest, and not since `before`.
+
+        It has no open response.
+        """
+        idle = [
+            one
+            for one in self._sessions.values()
+            if one.account == account and not one.responses and not one.pending
+        ]
         found = min(idle, key=lambda one: one.used_at, default=None)
         return found if found is not None and found.used_at < before else None
 
@@ -210,6 +218,11 @@ class HandshakeSessions:
             return None
         return self.end_later(session.end(grace_seconds))
 
+    def end_unless(self, may_stay: Callable[[Principal], bool]) -> None:
+        for session in list(self._sessions.values()):
+            if not may_stay(session.owner):
+                self.close(session, 0.0)
+
     def end_later(self, ending: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         """End a session in the background. Our own shutdown waits for it, whoever else does."""
         task = asyncio.get_running_loop().create_task(ending)
@@ -238,7 +251,7 @@ class HandshakeSessions:
             await asyncio.wait(set(self._ending))
 
 
-async def _no_room() -> bool:
+async def _no_room(_: str) -> bool:
     return False
 
 

@@ -9,6 +9,7 @@ from brimgate.errors import UpstreamError
 from brimgate.front.mcp.errors import HttpError, from_refused, not_modern, status_of, upstream_down
 from brimgate.front.mcp.event_stream import MAX_BACKLOG_BYTES, PING
 from brimgate.front.mcp.request import Conversation, HttpExchange, wait_for_room
+from brimgate.guard.principal import Principal
 from brimgate.http.sse import write_event
 from brimgate.relay.actions import Line
 from brimgate.relay.protocol import message as rpc
@@ -88,7 +89,7 @@ class Shared(Protocol):
     async def param_headers(self, tool: str, meta: dict[str, Any]) -> ParamHeaders: ...
 
 
-Share = Callable[[str, str], Awaitable[Shared | None]]
+Share = Callable[[Principal, str], Awaitable[Shared | None]]
 """Returns the server for a principal and the name of its client program. None: it speaks only the older era."""
 
 
@@ -134,7 +135,7 @@ class StatelessExchanges:
 
     async def _shared(self, exchange: HttpExchange, message: Message) -> Shared | None:
         try:
-            return await self._share(exchange.principal.id, rpc.client_name(message.params))
+            return await self._share(exchange.principal, rpc.client_name(message.params))
         except UpstreamError as error:
             is_greeting = message.method in _GREETINGS
             raise upstream_down(error, message.key, is_greeting=is_greeting) from None

@@ -2,7 +2,7 @@
 
 - Everything is keyed by the principal: nobody can name another's snapshot.
 - A snapshot lives until the minute in which it expires begins, or it is evicted; then looking it up returns None.
-- The bounds hold after every call: the least recently used goes first.
+- The bounds hold after every call: the least recently used goes first. They are those of the principal's account.
 - The clock is an argument.
 - A store that may wait, for a disk or a network, says so by `blocks`. It is then never called on the event loop.
 - A list that is still being fetched is no snapshot: it lives in `LiveLists`, in the process that fetches it, and
@@ -13,6 +13,17 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 MIB: Final = 1 << 20
+SHOWN: Final = "\0"
+"""Stands in the id of a principal before what a caller chooses to show the upstream."""
+
+
+def account_of(principal: str) -> str:
+    """Return who answers for what a principal uses.
+
+    A caller that shows the upstream something else sees other data, and so is another principal. It has no more room
+    for that: bounds are those of its account.
+    """
+    return principal.partition(SHOWN)[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final, NamedTuple
 
-from brimgate.hold.stores.contract import Bounds
+from brimgate.hold.stores.contract import Bounds, account_of
 
 MAX_VIEWS: Final = 256
 """The number of views kept beside one snapshot. Beyond that the oldest is dropped, and its cursors with it."""
@@ -35,6 +35,7 @@ class MemoryStore:
         self._bounds = bounds or Bounds()
         self._held: OrderedDict[tuple[str, bytes], _Held] = OrderedDict()
         self._bytes_of: dict[str, int] = {}
+        """By account."""
         self._swept = -1
         self._lock = Lock()
 
@@ -58,8 +59,9 @@ class MemoryStore:
                 held.expires_minute = max(held.expires_minute, expires_minute)
                 return True
             self._held[principal, snapshot] = _Held(data, expires_minute)
-            self._bytes_of[principal] = self._bytes_of.get(principal, 0) + len(data)
-            self._evict(principal)
+            account = account_of(principal)
+            self._bytes_of[account] = self._bytes_of.get(account, 0) + len(data)
+            self._evict(account)
         return True
 
     def renew(self, principal: str, snapshot: bytes, expires_minute: int, now_minute: int) -> bool:
@@ -116,17 +118,24 @@ class MemoryStore:
         for key in [key for key, held in self._held.items() if held.expires_minute <= now_minute]:
             self._drop(key)
 
-    def _evict(self, principal: str) -> None:
-        """Evict the least recently used: first of the principal who put, then of everyone."""
-        while self._bytes_of.get(principal, 0) > self._bounds.per_principal_bytes:
-            self._drop(next(key for key in self._held if key[0] == principal))
+    def _evict(self, account: str) -> None:
+        """Evict the least recently used: of the account that put, and then of whoever holds the most.
+
+        So nobody loses an answer to somebody who holds more.
+        """
+        while self._bytes_of.get(account, 0) > self._bounds.per_principal_bytes:
+            self._drop(self._oldest_of(account))
         while sum(self._bytes_of.values()) > self._bounds.total_bytes:
-            self._drop(next(iter(self._held)))
+            self._drop(self._oldest_of(max(self._bytes_of, key=lambda one: self._bytes_of[one])))
+
+    def _oldest_of(self, account: str) -> tuple[str, bytes]:
+        return next(key for key in self._held if account_of(key[0]) == account)
 
     def _drop(self, key: tuple[str, bytes]) -> None:
         held = self._held.pop(key)
-        left = self._bytes_of[key[0]] - len(held.data)
+        account = account_of(key[0])
+        left = self._bytes_of[account] - len(held.data)
         if left:
-            self._bytes_of[key[0]] = left
+            self._bytes_of[account] = left
         else:
-            del self._bytes_of[key[0]]
+            del self._bytes_of[account]
