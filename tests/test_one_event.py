@@ -1,6 +1,7 @@
 """One event: every answer on every path makes exactly one decision, and all decisions have the same fields."""
 
 import json
+import os
 import sys
 import threading
 from collections import Counter
@@ -35,7 +36,8 @@ from tests.rest.serving import Served, serve_alone
 from tests.systems.hostaway import hostaway
 from tests.telling_server import answer_to, over_http
 
-TIMES: Final = 100
+TIMES: Final = int(os.environ.get("BRIMGATE_DECISIONS", "20"))
+"""How often each answer is asked for; `make soak` asks far more often."""
 Fields = dict[str, Any]
 ASKED: Final[dict[Outcome, str]] = {
     "passed": "small_list",

@@ -18,11 +18,11 @@ class Ceiling(NamedTuple):
 
 
 CEILINGS = {
-    "small": Ceiling(56, 13, 17),
+    "small": Ceiling(59, 13, 17),
     "large": Ceiling(360, 50, 58),
     "read": Ceiling(262, 42, 50),
-    "mcp": Ceiling(495, 63),
-    "rest": Ceiling(380, 51),
+    "mcp": Ceiling(510, 66),
+    "rest": Ceiling(395, 54),
     "shell": Ceiling(360, 53),
     "command": Ceiling(515, 66),
 }

@@ -207,17 +207,14 @@ def test_a_server_of_the_configuration_is_called_by_its_name(
 
 def answered(result: Any) -> Script:
     def script(called: Called) -> bool:
-        return called.answer(
-            json.dumps({"jsonrpc": "2.0", "id": called.json["id"], "result": result}).encode()
-        )
+        return called.answer(called.message(result=result))
 
     return script
 
 
 def refused_as_modern_only(called: Called) -> bool:
     error = {"code": -32022, "message": "Unsupported protocol version", "data": {"supported": ["2026-07-28"]}}
-    body = json.dumps({"jsonrpc": "2.0", "id": called.json["id"], "error": error}).encode()
-    return called.answer(body, status="400 Bad Request")
+    return called.answer(called.message(error=error), status="400 Bad Request")
 
 
 def scripts(**more: Script) -> dict[str, Script]:
@@ -466,12 +463,12 @@ def test_an_interrupt_ends_the_printing_of_an_answer_that_nobody_reads(
 def test_input_that_never_ends_is_not_waited_for_longer_than_told(
     journal: Journal, variables: dict[str, str]
 ) -> None:
-    command = [*BRIMGATE, "call", "echo", "-", "--timeout", "5", *journal.behind()]
+    command = [*BRIMGATE, "call", "echo", "-", "--timeout", "1", *journal.behind()]
     with subprocess.Popen(command, env=variables, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
         told = process.stderr.read().decode()
         assert process.wait(PATIENCE) == 4
-    assert "no arguments on standard input within 5 s" in told
+    assert "no arguments on standard input within 1 s" in told
 
 
 def test_input_that_nobody_spoke_of_and_that_stays_silent_is_none(

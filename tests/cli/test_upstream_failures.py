@@ -166,7 +166,7 @@ def hang(called: Called) -> None:
 
 def excused(called: Called) -> bytes:
     error = {"code": GONE, "message": called.json["params"]["arguments"]["text"]}
-    return json.dumps({"jsonrpc": "2.0", "id": called.json["id"], "error": error}).encode()
+    return called.message(error=error)
 
 
 @script
@@ -190,9 +190,7 @@ EXCUSES = ("excuse", "excuse_in_events", "excuse_with_status")
 
 def listed(called: Called) -> bool:
     tools = [{"name": name, "inputSchema": {}} for name in SCRIPTS]
-    return called.answer(
-        json.dumps({"jsonrpc": "2.0", "id": called.json["id"], "result": {"tools": tools}}).encode()
-    )
+    return called.answer(called.message(result={"tools": tools}))
 
 
 @dataclass(frozen=True)

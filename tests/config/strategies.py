@@ -1,12 +1,12 @@
 """Configurations, and files that might be one."""
 
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
 from brimgate.config.declarations import Config, ContextProtection, Override, Server, Upstream
-from brimgate.engine.options import keys_of, option_of
+from brimgate.engine.options import element_of, keys_of, option_of
 
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 names = st.one_of(
@@ -29,7 +29,9 @@ def values(kind: Any, name: str, least: float, most: float) -> st.SearchStrategy
     if get_origin(kind) is Literal:
         return st.sampled_from(get_args(kind))
     if get_origin(kind) is dict:
-        return st.dictionaries(names, st.lists(words, max_size=2).map(tuple), max_size=2)
+        return st.dictionaries(names, values(element_of(kind), name, least, most), max_size=2)
+    if is_dataclass(kind):
+        return sections(kind)  # type: ignore[arg-type]
     if get_origin(kind) is tuple:
         return st.lists(words, max_size=3).map(tuple)
     if kind is bool:

@@ -41,7 +41,9 @@ def test_what_is_shown_reads_back_as_the_same_but_for_secrets(config: Config) ->
     shown = without_secrets(config)
     again = parse(effective(config).encode(), "f")
     assert again == shown and effective(again) == effective(config)
-    if all(one == shown.upstreams[name] for name, one in config.upstreams.items()):
+    if shown.auth == config.auth and all(
+        one == shown.upstreams[name] for name, one in config.upstreams.items()
+    ):
         assert shown == config
     assert without_secrets(shown) == shown
 
@@ -219,3 +221,11 @@ upstreams:
     assert "upstreams.a.args: changed" in here_check(here, str(new), "--against", str(old)).stdout
     new.write_text(text.replace("env: {", "env: [").replace('"}', '"]'))
     assert "hunter" not in here_check(here, str(new)).stderr
+
+
+def test_check_refuses_what_serve_would_refuse_about_callers(tmp_path: Path) -> None:
+    path = tmp_path / "f.yaml"
+    path.write_text("auth: {mode: static, keys: {ann: secret}}\n")
+    done = check(str(path))
+    assert done.returncode == 2 and "auth.keys.ann" in done.stderr and "brimgate key new" in done.stderr
+    assert "secret" not in done.stderr + done.stdout

@@ -10,7 +10,16 @@ from typing import Any
 
 import pytest
 
-from brimgate.config.declarations import Config, ContextProtection, Override, Server, Upstream
+from brimgate.config.declarations import (
+    AuthOptions,
+    Config,
+    ContextProtection,
+    Override,
+    RequestLimits,
+    Server,
+    Upstream,
+    UpstreamCredential,
+)
 from brimgate.config.rule_reader import endpoint_rules
 from brimgate.engine.options import keys_of
 from brimgate.engine.tokens.estimator import Estimator
@@ -18,6 +27,7 @@ from brimgate.errors import ConfigError
 from brimgate.sandboxes.hostaway import sandbox
 from tests.config.running import BRIMGATE, configured, environment, gateway, protection, talk, upstream_yaml
 from tests.hostaway.asking import SMALL
+from tests.http.test_entrance import PROVED
 from tests.http.test_serving_keys import CASES as SERVING_CASES
 from tests.relay.conversation import Conversation, cost, record_of, texts
 from tests.relay.rawclient import PATIENCE
@@ -711,12 +721,21 @@ def test_a_key_changes_what_the_relay_does(key: str, tmp_path: Path) -> None:
 def test_every_key_there_is_has_a_case() -> None:
     declared = {
         f"{declaration.__name__}.{key.name}"
-        for declaration in (Config, Server, Upstream, ContextProtection, Override)
+        for declaration in (
+            Config,
+            Server,
+            Upstream,
+            ContextProtection,
+            Override,
+            AuthOptions,
+            RequestLimits,
+            UpstreamCredential,
+        )
         for key in keys_of(declaration)
         if len(key.path) == 1
     }
-    assert not set(CASES) & set(SERVING_CASES)
-    assert declared == set(CASES) | set(SERVING_CASES)
+    assert not set(CASES) & set(SERVING_CASES) and not set(PROVED) & {*CASES, *SERVING_CASES}
+    assert declared == set(CASES) | set(SERVING_CASES) | set(PROVED)
 
 
 def test_the_configuration_of_the_brief_loads_as_it_stands_there(tmp_path: Path) -> None:

@@ -196,11 +196,12 @@ def test_a_wrong_file_is_refused_with_its_line_and_key_and_the_one_before_stays(
     path.write_text(sized(5))
     with running(path) as client:
         for number, (text, says) in enumerate(WRONG_FILES):
-            path.write_text(text)
+            # In one step: a writer that is held up for long after it has emptied the file is another test.
+            renamed_over(path, text)
             line = awaited(client, "config_rejected")
             assert " brimgate: ERROR config_rejected " in line and says in line
             assert shown(client) == 5 + number
-            path.write_text(sized(6 + number))
+            renamed_over(path, sized(6 + number))
             awaited(client, "config_reloaded")
             assert shown(client) == 6 + number
 

@@ -72,7 +72,7 @@ def test_the_environment_goes_before_the_file_and_the_command_line_before_both(
     given = {key.variable: f" {as_text(in_environment)} "}
     assert value_of(load(path, environment={}), key) == in_file
     assert value_of(load(path, environment=given), key) == in_environment
-    for name in (key.name, key.path[-1]):
+    for name in key.names:
         last = load(path, environment=given, overrides={name: as_text(in_file)})
         assert value_of(last, key) == in_file
 

@@ -19,6 +19,10 @@ _CACHE = {"ttlMs": 0, "cacheScope": "private"}
 _under_way: set["asyncio.Task[Message]"] = set()
 
 
+class Failure(Exception):
+    pass
+
+
 def is_modern(params: Message) -> bool:
     return "io.modelcontextprotocol/protocolVersion" in params.get("_meta", {})
 
@@ -39,6 +43,9 @@ async def tell(params: Message, secret: str, say: Say) -> Message:
         asyncio.get_running_loop().call_later(0.003, say, note)
     if given.get("hangs"):
         await asyncio.get_running_loop().create_future()
+    if given.get("fails"):
+        sys.stderr.write(words + "\n")
+        raise Failure(words)
     rows = given.get("rows", 0)
     listed = [{"row": row, "words": words, "note": f"{row * 7_919**5 % 10**16:x}"} for row in range(rows)]
     text = json.dumps(listed) if rows else words
@@ -60,7 +67,10 @@ async def answer(method: str, params: Message, secret: str, say: Say) -> Message
         case "tools/list":
             return {"result": {"tools": [_SCHEMA]} | more | (_CACHE if more else {})}
         case "tools/call":
-            return {"result": await tell(params, secret, say) | more}
+            try:
+                return {"result": await tell(params, secret, say) | more}
+            except Failure as failure:
+                return {"error": {"code": -32050, "message": str(failure), "data": {"said": str(failure)}}}
         case "ping":
             return {"result": {}}
         case _:

@@ -29,7 +29,7 @@ META = {
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 _FIELD = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\S+)')
-_SERVING = re.compile(r"serving http://([^:/ ]+|\[[0-9a-f:]+\]):(\d+)(/\S*)")
+_SERVING = re.compile(r"serving https?://([^:/ ]+|\[[0-9a-f:]+\]):(\d+)(/\S*)")
 
 
 def wait_until(happened: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:
@@ -75,6 +75,7 @@ class Serving:
         """Its whole log, once it has stopped."""
         if self.reader is not None:
             self.reader.join(PATIENCE)
+            assert not self.reader.is_alive(), f"it still runs: {self.lines}"
         return list(self.lines)
 
     def connect(self) -> HTTPConnection:
@@ -151,7 +152,9 @@ def serve(
                 process.wait(PATIENCE)
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
-            reader.join(PATIENCE)
+                raise AssertionError(f"it did not end: {serving.lines}") from None
+            finally:
+                reader.join(PATIENCE)
 
 
 def _read(process: "subprocess.Popen[bytes]", lines: list[str]) -> None:
@@ -318,6 +321,14 @@ def text_of(answer: dict[str, Any]) -> str:
 
 def workers_of(serving: Serving) -> set[int]:
     """The processes that a pool has started, without its keeper."""
-    children = Path(f"/proc/{serving.process.pid}/task/{serving.process.pid}/children").read_text().split()
-    said = {int(child): Path(f"/proc/{child}/cmdline").read_bytes() for child in children}
-    return {child for child, words in said.items() if b"spawn_main" in words}
+    threads = Path(f"/proc/{serving.process.pid}/task").glob("*/children")
+    children = [int(child) for thread in threads for child in _text_of(thread).split()]
+    return {child for child in children if "spawn_main" in _text_of(Path(f"/proc/{child}/cmdline"))}
+
+
+def _text_of(path: Path) -> str:
+    """Empty if whose file it is has ended meanwhile."""
+    try:
+        return path.read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""

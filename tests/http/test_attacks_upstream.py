@@ -30,12 +30,6 @@ script = into(SCRIPTS)
 
 
 @pytest.fixture(scope="module")
-def upstream() -> Iterator[RawUpstream]:
-    with raw_upstream(SCRIPTS) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
 def serving(upstream: RawUpstream) -> Iterator[Serving]:
     with serve("--upstream", upstream.url, "--set", "grace_seconds=0", command=()) as started:
         yield started
@@ -288,8 +282,7 @@ def test_an_event_of_a_million_lines_is_nothing_to_pass_on(serving: Serving) -> 
 def greeted(called: Called) -> bool:
     info = {"name": "raw", "version": "1"}
     result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
-    body = json.dumps({"jsonrpc": "2.0", "id": called.json["id"], "result": result}).encode()
-    return called.answer(body, "Mcp-Session-Id: s")
+    return called.answer(called.message(result=result), "Mcp-Session-Id: s")
 
 
 def taken(called: Called) -> bool:
@@ -333,8 +326,7 @@ def test_json_with_something_around_it_is_understood_by_a_client_on_pipes_too() 
 
     def spaced(called: Called) -> bool:
         error = {"code": -32602, "message": "spaced"}
-        body = json.dumps({"jsonrpc": "2.0", "id": called.json["id"], "error": error}).encode()
-        return called.answer(b" " + body, status="400 Bad Request")
+        return called.answer(b" " + called.message(error=error), status="400 Bad Request")
 
     scripts: dict[str, Script] = {
         "initialize": greeted,

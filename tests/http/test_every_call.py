@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.config.running import BRIMGATE
-from tests.http.raw_upstream import Called, RawUpstream, Script, into, raw_upstream
+from tests.http.raw_upstream import Called, RawUpstream, Script, into
 from tests.http.serving import META, PATIENCE, Answer, Serving, modern, serve, text_of, wait_until
 from tests.http.wire import Wire, request, wire
 from tests.relay.rawclient import RawClient
@@ -223,12 +223,6 @@ def surrogate(called: Called) -> bool:
 @script
 def tagged(called: Called) -> bool:
     return called.result("ok", "Mcp-Trace: 42")
-
-
-@pytest.fixture(scope="module")
-def upstream() -> Iterator[RawUpstream]:
-    with raw_upstream(SCRIPTS) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -92,16 +92,15 @@ def test_a_target_of_another_host_is_refused(serving: Serving) -> None:
 def test_who_is_refused_while_sending_reads_why() -> None:
     """Closing a socket with unread bytes resets it, and the client loses what it was told."""
     with serve("--set", "max_connections=2") as serving:
-        port = serving.port
-        held = [Wire(port) for _ in range(2)]
-        for one in held:
-            one.send(request(b"POST /mcp", *USUAL, body=b"12345")[:-1])
-        wait_until(lambda: refusal_of(port) == 503, "a refusal")
+        client = serving.client()
+        client.initialize()
+        client.connection.close()
+        params = {"name": "hang", "arguments": {}}
+        for key in range(2):
+            held = client.begin({"jsonrpc": "2.0", "id": key, "method": "tools/call", "params": params})
+            assert held.status == 200
         for _ in range(20):
-            assert refusal_of(port) == 503
-        for one in held:
-            with one:
-                pass
+            assert refusal_of(serving.port) == 503
 
 
 def refusal_of(port: int) -> int:

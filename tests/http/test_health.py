@@ -1,5 +1,6 @@
 """`GET /health` tells what checks in the background have shown, and keeps nobody waiting (T-R6)."""
 
+import asyncio
 import json
 import sys
 from pathlib import Path
@@ -7,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from brimgate.app.health import Probe, UpstreamHealth
 from brimgate.sandboxes.hostaway import sandbox
+from brimgate.watch.log import Log
 from tests.hostaway.asking import SMALL
 from tests.http.processes import children
 from tests.http.raw_upstream import Called, raw_upstream
-from tests.http.serving import FAULTY, PATIENT, Answer, Serving, serve, text_of, wait_until
+from tests.http.serving import FAULTY, PATIENCE, PATIENT, Answer, Serving, serve, text_of, wait_until
 from tests.http.wire import ask, request
 
 OFTEN = ("--set", "health_interval_seconds=0.1")
@@ -137,7 +140,7 @@ def test_where_callers_bring_their_credentials_a_refusal_of_ours_says_nothing(tm
 def test_a_server_without_tools_is_healthy() -> None:
     def unknown(called: Called) -> bool:
         error = {"code": -32601, "message": "no such method"}
-        return called.answer(json.dumps({"jsonrpc": "2.0", "id": called.json["id"], "error": error}).encode())
+        return called.answer(called.message(error=error))
 
     with (
         raw_upstream({"tools/list": unknown}) as upstream,
@@ -220,3 +223,26 @@ def test_a_check_that_is_under_way_leaves_nothing_behind() -> None:
         [pid] = wait_until(lambda: children(serving.process.pid), "the start for a check")
         assert serving.stop() == 0
         wait_until(lambda: not Path(f"/proc/{pid}").exists(), "its end")
+
+
+@pytest.mark.parametrize("turns", range(6))
+def test_a_check_that_ends_while_we_end_holds_nothing_up(turns: int) -> None:
+    """Whichever turn of the event loop it is: the check is over, but who waits for it may not know yet."""
+
+    async def main() -> None:
+        answered = asyncio.Event()
+
+        async def check() -> None:
+            await answered.wait()
+
+        health = UpstreamHealth("x", Probe(check, PATIENCE), Log("error"), lambda: 10 * PATIENCE)
+        health.start()
+        for _ in range(6):
+            await asyncio.sleep(0)
+        answered.set()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        async with asyncio.timeout(PATIENCE):
+            await health.end()
+
+    asyncio.run(main())

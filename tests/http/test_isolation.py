@@ -5,22 +5,29 @@ import io
 import json
 import os
 import random
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 import uvloop
 
+from brimgate.guard.static_keys import digest_of, new_key
 from brimgate.wire.pipes import read_pipe
 from tests.conformance.processes import free_port, listens, running
 from tests.http.crowd import CALLED_OFF, LOG_LEVEL, Passer, Shaker, Single, Someone, Tally, crowd
+from tests.http.crowd import SECRET as CANARY
 from tests.http.serving import Answer, Serving, modern, next_event, serve
 from tests.relay.replies import following
 
 CALLS = int(os.environ.get("BRIMGATE_ISOLATION_CALLS", "10000"))
 """In all; `make soak` makes more."""
+TEAM_CALLS = int(os.environ.get("BRIMGATE_TEAM_CALLS", "20000"))
+CALLERS = 64
 PEOPLE = 32
 SECRET = [sys.executable, str(Path(__file__).parent / "secret_server.py")]
 OPTIONS = ("--budget", "600", "--log-level", "warning")
@@ -51,8 +58,10 @@ def test_sessions_on_stdio_servers_of_their_own() -> None:
     assert tally.unasked
 
 
-def test_single_exchanges_over_one_stdio_server() -> None:
-    calls, tally = CALLS * 2 // 5, Tally()
+@pytest.mark.slow_except("few")
+@pytest.mark.parametrize("calls", [CALLS // 20, CALLS * 2 // 5], ids=["few", "many"])
+def test_single_exchanges_over_one_stdio_server(calls: int) -> None:
+    tally = Tally()
     with serve(*OPTIONS, command=[*SECRET, "stdio"]) as serving:
         people = [Single(serving.port, "/mcp", dice, tally) for dice in seeds(2_000)]
         asyncio.run(crowd(people, calls))
@@ -75,6 +84,84 @@ def test_clients_of_both_eras_in_front_of_an_http_server(tmp_path: Path) -> None
         asyncio.run(crowd(people, calls))
     check_tally(tally, calls)
     assert tally.called_off
+
+
+# Callers that are authenticated
+
+
+@contextmanager
+def team(folder: Path, keys: Sequence[str]) -> Iterator[Serving]:
+    """A command at /mcp/pipes and a server with a URL at /mcp/url, for callers with these keys."""
+    port, config = free_port(), folder / "brimgate.json"
+    many = {"sessions": 1_000, "processes": 1_000, "requests": 10**9, "reads": 10**9, "concurrency": 1_000}
+    document = {
+        "upstreams": {
+            "pipes": {"command": SECRET[0], "args": [*SECRET[1:], "stdio"]},
+            "url": {"url": f"http://127.0.0.1:{port}/mcp"},
+        },
+        "auth": {"mode": "static", "keys": {name_of(n): [digest_of(key)] for n, key in enumerate(keys)}},
+        "limits": many,
+        "server": {"max_sessions": 10_000, "max_processes": 10_000, "grace_seconds": 0},
+    }
+    config.write_text(json.dumps(document))
+    with (
+        running([*SECRET, "http", str(port)], folder / "server.log", listens(port)),
+        serve("--budget", "600", "--config", str(config), "--log-level", "debug", command=()) as serving,
+    ):
+        yield serving
+
+
+def name_of(number: int) -> str:
+    return f"caller-{number:02}"
+
+
+def members(port: int, keys: Sequence[str], tally: Tally) -> list[Someone]:
+    """Everybody in one of four ways; two programs of one caller share its process, and use the same ids at once."""
+    ways = (
+        (Shaker, "/mcp/pipes", 1),
+        (Single, "/mcp/pipes", 2),
+        (Passer, "/mcp/url", 1),
+        (Single, "/mcp/url", 1),
+    )
+    people: list[Someone] = []
+    for number, key in enumerate(keys):
+        kind, path, programs = ways[number % len(ways)]
+        secret = f"secret-{sha256(key.encode()).hexdigest()[:16]}"
+        for program in range(programs):
+            dice = random.Random(10_000 * program + number)
+            people.append(kind(port, path, dice, tally, secret=secret, key=key))
+    return people
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3_600)
+def test_callers_with_keys_get_nothing_of_each_other(tmp_path: Path) -> None:
+    tally, keys = Tally(), [new_key() for _ in range(CALLERS)]
+    with team(tmp_path, keys) as serving:
+        people = members(serving.port, keys, tally)
+        asyncio.run(crowd(people, TEAM_CALLS))
+        serving.stop()
+        lines = serving.all_lines()
+    assert tally.calls == TEAM_CALLS // len(people) * len(people)
+    assert tally.answered > tally.cut > 0
+    assert all(
+        (tally.reduced, tally.notifications, tally.called_off, tally.resumed, tally.failed, tally.refused)
+    )
+    check_log(
+        lines, {f"secret-{sha256(key.encode()).hexdigest()[:16]}": name_of(n) for n, key in enumerate(keys)}
+    )
+    assert not any(key in line for line in lines for key in keys)
+
+
+def check_log(lines: list[str], owners: dict[str, str]) -> None:
+    """No line is about two callers, and every caller has lines."""
+    named: set[str] = set()
+    for line in lines:
+        found = {secret.decode() for secret in CANARY.findall(line.encode())}
+        about = set(re.findall(r"principal=(caller-\d\d)\b", line))
+        named |= about
+        assert len({owners[secret] for secret in found} | about) <= 1, line
+    assert named == set(owners.values())
 
 
 # Two servers behind one gateway

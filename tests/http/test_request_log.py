@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from tests.http.raw_upstream import raw_upstream
 from tests.http.serving import DEMO, PATIENT, Answer, Serving, exchange, next_event, serve, wait_until
+from tests.http.test_entrance import ANN, CALL, JSON_TYPES, bearer, gated
 from tests.http.wire import Wire, ask, chunked, request, wire
 from tests.packs.test_discovery import ship
 
@@ -233,3 +235,34 @@ def test_what_is_cut_at_the_end_is_told_and_is_no_error() -> None:
         told = [line["path"] for line in ending.requests() if line["method"] == "GET"]
         assert sorted(told) == ["/mcp", "/sse"]
         assert not [line for line in ending.lines if "ERROR" in line]
+
+
+# The order in which a request is looked at
+
+
+def test_the_order_is_body_log_auth_limit_handler(tmp_path: Path) -> None:
+    """What is refused at one step has no effect at the next: strangers do not count, and whoever is over asks nobody."""
+    with raw_upstream({}) as upstream:
+        url = {"notes": {"url": upstream.url}}
+        server = {"grace_seconds": 0, "max_body_bytes": 2_000}
+        with gated(tmp_path, upstreams=url, server=server, limits={"requests": 1}) as (gate, _):
+            large = CALL | {"params": {"name": "echo", "arguments": {"text": "x" * 3_000}}}
+            answers = [
+                exchange(gate.connect(), "POST", "/mcp", body, JSON_TYPES | headers)
+                for headers, body in (
+                    ({}, large),
+                    ({}, CALL),
+                    (bearer(ANN), large),
+                    *[(bearer(ANN), CALL)] * 2,
+                )
+            ]
+            wait_until(lambda: len(gate.requests()) == len(answers), "a line for each")
+            told = gate.requests()
+        heard = [one for one in upstream.calls if one.name == "echo"]
+    assert [one.status for one in answers] == [401, 401, 413, 200, 429]
+    assert [one["status"] for one in told] == [str(one.status) for one in answers]
+    assert [one["principal"] for one in told] == ["-", "-", "ann", "ann", "ann"]
+    assert len(heard) == 1
+    errors = [one.json for one in answers if one.status != 200]
+    assert [one["error"]["code"] for one in errors] == [-32001, -32001, -32600, -32000]
+    assert [one["id"] for one in errors[1::2]] == [1, 1]  # of a body that is too large nobody reads the id

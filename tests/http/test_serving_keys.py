@@ -4,6 +4,7 @@ import json
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,9 @@ from typing import Any
 
 import pytest
 
+from tests.http.authorities import issue, shown
+from tests.http.callers import Keys, serving_for
+from tests.http.issuer import LET_IN, authorization_server, enter, gate
 from tests.http.processes import is_alive
 from tests.http.raw_upstream import Called, raw_upstream
 from tests.http.serving import (
@@ -26,6 +30,8 @@ from tests.http.serving import (
     wait_until,
     workers_of,
 )
+from tests.http.test_upstream_token import GOOD, Verifier, verified
+from tests.http.test_upstream_token import ask as tried
 from tests.http.wire import Wire, ask, request, wire
 
 Case = Callable[[Path], None]
@@ -96,6 +102,34 @@ def _(folder: Path) -> None:
 def _(folder: Path) -> None:
     with serving_elsewhere(folder) as (port, serving):
         assert serving.port == port
+
+
+@case("Server.socket")
+def _(folder: Path) -> None:
+    path = folder / "gate.sock"
+    with serving_with(folder, socket=str(path)) as serving, socket.socket(socket.AF_UNIX) as opened:
+        serving.wait_for_line(f"serving http://unix:{path}:/mcp")
+        opened.settimeout(PATIENCE)
+        opened.connect(str(path))
+        opened.sendall(request(b"GET /health", b"Connection: close"))
+        assert b" 200 " in opened.recv(100)
+
+
+@case("Server.tls_cert")
+def _(folder: Path) -> None:
+    """With the key in the same file."""
+    issued = issue(folder, "one")
+    both = folder / "both.pem"
+    both.write_bytes(issued.cert.read_bytes() + issued.key.read_bytes())
+    with serving_with(folder, tls_cert=str(both)) as serving:
+        assert shown(serving) == issued.cert.read_bytes()
+
+
+@case("Server.tls_key")
+def _(folder: Path) -> None:
+    issued = issue(folder, "one")
+    with serving_with(folder, tls_cert=str(issued.cert), tls_key=str(issued.key)) as serving:
+        assert shown(serving) == issued.cert.read_bytes()
 
 
 @case("Server.health_interval_seconds")
@@ -184,7 +218,7 @@ def _(folder: Path) -> None:
 def _(folder: Path) -> None:
     path = folder / "brimgate.yaml"
     behind = {"command": FAULTY[0], "args": FAULTY[1:]}
-    path.write_text(json.dumps({"upstreams": {"one": behind}, "call_timeout_seconds": 0.2}))
+    path.write_text(json.dumps({"upstreams": {"one": behind}, "call_timeout_seconds": 3}))
     with serve("--config", str(path), command=()) as serving:
         client = serving.client()
         client.initialize()
@@ -308,6 +342,187 @@ def _(folder: Path) -> None:
         assert ask(serving, request(b"POST /mcp", *given, body=PING)).status == 200
         called = upstream.last("ping")
         assert (called.header("x-user"), called.header("x-other")) == ("ada", None)
+
+
+# OAuth
+
+
+def entries(folder: Path, *tokens: dict[str, Any], **auth: Any) -> list[int]:
+    """What tokens with these claims get, where `auth:` has these keys; `$` stands for the authorization server."""
+    with authorization_server() as issuer:
+        told: dict[str, Any] = {
+            name: value.replace("$", issuer.url) if isinstance(value, str) else value
+            for name, value in auth.items()
+        }
+        with gate(folder, issuer, **told) as serving:
+            return [enter(serving, issuer.token(**claims)).status for claims in tokens]
+
+
+@case("Server.public_url")
+def _(folder: Path) -> None:
+    with (
+        authorization_server() as issuer,
+        gate(folder, issuer, server={"public_url": "https://door.example.com"}) as serving,
+    ):
+        tokens = [issuer.token(f"https://{name}.example.com/mcp/a") for name in ("door", "gate")]
+        assert [enter(serving, token).status for token in tokens] == [LET_IN, 401]
+        assert ask(serving, request(host=b"Host: door.example.com")).status == 200
+
+
+@case("AuthOptions.issuer")
+def _(folder: Path) -> None:
+    tokens = ({}, {"iss": "https://x.example.com"})
+    assert entries(folder, *tokens, jwks_url="$/jwks") == [LET_IN, 401]
+    other = entries(folder, *tokens, jwks_url="$/jwks", issuer="https://x.example.com")
+    assert other == [401, LET_IN]
+
+
+@case("AuthOptions.audience")
+def _(folder: Path) -> None:
+    tokens = ({"audience": "everything"}, {})
+    assert entries(folder, *tokens, audience=["everything"]) == [LET_IN, LET_IN]
+    assert entries(folder, *tokens) == [401, LET_IN]
+
+
+@case("AuthOptions.required_scopes")
+def _(folder: Path) -> None:
+    tokens = ({"scope": "one two"}, {"scope": "one"})
+    assert entries(folder, *tokens, required_scopes=["one", "two"]) == [LET_IN, 403]
+
+
+@case("AuthOptions.jwks_url")
+def _(folder: Path) -> None:
+    assert entries(folder, {}, jwks_url="$/jwks") == [LET_IN]
+    assert entries(folder, {}, jwks_url="$/nothing") == [503]
+
+
+@case("AuthOptions.algorithms")
+def _(folder: Path) -> None:
+    tokens = ({"head": {"alg": "ES256"}}, {"head": {"alg": "RS256"}})
+    assert entries(folder, *tokens, algorithms=["ES256"]) == [LET_IN, 401]
+
+
+@case("AuthOptions.leeway_seconds")
+def _(folder: Path) -> None:
+    ago = {"exp": int(time.time()) - 5}
+    assert entries(folder, ago, leeway_seconds=60) == [LET_IN]
+    assert entries(folder, ago, leeway_seconds=0) == [401]
+
+
+@case("AuthOptions.introspection_url")
+def _(folder: Path) -> None:
+    assert entries(folder, {}, mode="introspection") == [LET_IN]
+    assert entries(folder, {}, mode="introspection", introspection_url="$/nothing") == [503]
+
+
+@case("AuthOptions.client_id")
+def _(folder: Path) -> None:
+    assert entries(folder, {}, mode="introspection", client_id="somebody") == [503]
+
+
+@case("AuthOptions.client_secret")
+def _(folder: Path) -> None:
+    assert entries(folder, {}, mode="introspection", client_secret="wrong") == [503]  # noqa: S106
+
+
+# Who may come in
+
+KEYS = Keys("alice", "bob")
+
+
+def greeted(serving: Serving, **headers: str) -> int:
+    return serving.client(**headers).initialize().status
+
+
+@case("AuthOptions.verify_url")
+def _(folder: Path) -> None:
+    verifier = Verifier()
+    with verified(folder, verifier) as (serving, _):
+        assert [tried(serving, token).status for token in (GOOD, "tk_bad")] == [200, 401]
+        assert ("/token/test", GOOD) in verifier.asked
+
+
+@case("AuthOptions.user_url")
+def _(folder: Path) -> None:
+    with verified(folder, Verifier(), user_url="/user") as (serving, _):
+        assert tried(serving, GOOD).status == 200
+        wait_until(lambda: any(one["principal"] == "ann#7" for one in serving.requests()), "the name")
+
+
+@case("AuthOptions.cache_seconds")
+def _(folder: Path) -> None:
+    for seconds, checks in ((0, 3), (3_600, 1)):
+        verifier = Verifier()
+        with verified(folder, verifier, cache_seconds=seconds) as (serving, _):
+            assert {tried(serving, GOOD).status for _ in range(3)} == {200}
+            assert verifier.checks(GOOD) == checks
+
+
+@case("AuthOptions.refusal_seconds")
+def _(folder: Path) -> None:
+    for seconds, checks in ((0, 3), (3_600, 1)):
+        verifier = Verifier()
+        with verified(folder, verifier, refusal_seconds=seconds) as (serving, _):
+            assert {tried(serving, "tk_bad").status for _ in range(3)} == {401}
+            assert verifier.checks("tk_bad") == checks
+
+
+@case("AuthOptions.principal_header")
+def _(folder: Path) -> None:
+    auth = {"mode": "proxy", "principal_header": "X-User", "trusted_proxies": ["127.0.0.1"]}
+    with serving_for(folder, auth) as serving:
+        assert [greeted(serving, **{name: "ann"}) for name in ("x-user", "x-other")] == [200, 401]
+
+
+@case("AuthOptions.trusted_proxies")
+def _(folder: Path) -> None:
+    for proxy, status in (("127.0.0.1", 200), ("127.0.0.9", 401)):
+        auth = {"mode": "proxy", "principal_header": "X-User", "trusted_proxies": [proxy]}
+        with serving_for(folder, auth) as serving:
+            assert greeted(serving, **{"x-user": "ann"}) == status
+
+
+@case("AuthOptions.legacy_query_token")
+def _(folder: Path) -> None:
+    for given, status in ((True, 200), (False, 401)):
+        with serving_for(folder, KEYS.auth(legacy_query_token=given)) as serving, wire(serving) as opened:
+            opened.send(request(b"GET /sse?token=" + KEYS.key["alice"].encode()))
+            assert opened.head()[0] == status
+
+
+def credential_sent(folder: Path, credential: dict[str, Any], header: str) -> str | None:
+    """What the server gets in a header, of a client that has its own in X-Token."""
+    with raw_upstream({}) as upstream:
+        where = {"url": upstream.url, "upstream_credential": credential}
+        with serving_for(folder, KEYS.auth(), where) as serving:
+            login = f"Authorization: {KEYS.of('alice')['authorization']}".encode()
+            assert (
+                ask(serving, request(b"POST /mcp", JSON, login, b"X-Token: shown", body=PING)).status == 200
+            )
+            return upstream.last("ping").header(header)
+
+
+@case("Upstream.upstream_credential")
+def _(folder: Path) -> None:
+    given = {"from": "X-Token", "as": "X-Api-Key: {}"}
+    assert credential_sent(folder, given, "x-api-key") == "shown"
+    assert credential_sent(folder, {}, "x-api-key") is None
+
+
+@case("UpstreamCredential.header")
+def _(folder: Path) -> None:
+    assert credential_sent(folder, {"header": "X-Token"}, "authorization") == "Bearer shown"
+
+
+@case("UpstreamCredential.per_principal")
+def _(folder: Path) -> None:
+    assert credential_sent(folder, {"per_principal": {"alice": "kept"}}, "authorization") == "Bearer kept"
+
+
+@case("UpstreamCredential.sent_as")
+def _(folder: Path) -> None:
+    given = {"header": "X-Token", "sent_as": "X-Api-Key: key {}"}
+    assert credential_sent(folder, given, "x-api-key") == "key shown"
 
 
 @pytest.mark.parametrize("key", CASES)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.config.running import BRIMGATE
-from tests.http.raw_upstream import Called, RawUpstream, Script, into, raw_upstream
+from tests.http.raw_upstream import Called, RawUpstream, Script, into
 from tests.http.serving import Serving, modern, serve, wait_until
 from tests.relay.rawclient import RawClient
 
@@ -41,12 +41,6 @@ def slow(called: Called) -> None:
         called.was_closed.wait(0.2)
         called.send(b"data: " + (PROGRESS % (token, step)).encode() + b"\n\n")
     called.send(b"data: " + called.written("done") + b"\n\n")
-
-
-@pytest.fixture(scope="module")
-def upstream() -> Iterator[RawUpstream]:
-    with raw_upstream(SCRIPTS) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

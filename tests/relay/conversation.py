@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from brimgate.engine.cursor import KeyRing
@@ -27,6 +28,20 @@ def policy(budget: int = 2_000, **changes: Any) -> Policy:
     return Policy(**(chosen | changes))
 
 
+@dataclass(frozen=True)
+class GivenProtection:
+    """One that is there already."""
+
+    protection: Protection
+
+    @property
+    def blocks(self) -> bool:
+        return self.protection.store.blocks
+
+    def __call__(self) -> Protection:
+        return self.protection
+
+
 class Conversation:
     def __init__(
         self,
@@ -42,7 +57,7 @@ class Conversation:
         self.store = MemoryStore(bounds)
         protection = Protection(rule.policy, KeyRing(KEY), self.store)
         rules = Rules(resolve or (lambda _: rule), chained=chained, catalog=catalog or CatalogOptions())
-        self.session = Session(rules, lambda: protection, lambda: self.now)
+        self.session = Session(rules, GivenProtection(protection), lambda: self.now)
         self.notes: list[Note] = []
         self.decisions: list[Decision] = []
         self._ids = 100

@@ -14,7 +14,7 @@ from brimgate.hold.protection import Protection
 from brimgate.hold.stores.memory import MemoryStore
 from brimgate.relay.actions import Action, Decided, ToClient, Wait, with_work_done
 from brimgate.relay.session import Session
-from tests.relay.conversation import KEY, NOW
+from tests.relay.conversation import KEY, NOW, GivenProtection
 
 
 class Growing:
@@ -61,7 +61,7 @@ class Talk:
         self.tickets = ClaimTickets()
         self.now = NOW
         self.session = Session(
-            Rules(lambda _: rule), lambda: protection, lambda: self.now, tickets=self.tickets
+            Rules(lambda _: rule), GivenProtection(protection), lambda: self.now, tickets=self.tickets
         )
         self._id = 0
 

@@ -27,7 +27,7 @@ from brimgate.rest import BrimgateMiddleware as RestMiddleware
 from brimgate.watch.log import Log
 from tests.answer_shapes import SHAPES
 from tests.fastmcp.talking import talking
-from tests.relay.conversation import KEY, NOW, policy, record_of
+from tests.relay.conversation import KEY, NOW, GivenProtection, policy, record_of
 from tests.relay.test_lists_that_go_on import Growing
 from tests.rest.serving import serve
 from tests.rest.test_filling import ROWS, Upstream, app_over
@@ -208,7 +208,7 @@ class Driven:
         siblings = store if is_shared else None
         protection = Protection(rule.policy, KeyRing(KEY), store, siblings=siblings)
         self.session = Session(
-            Rules(lambda _: rule), lambda: protection, lambda: NOW, defers_work=True, tickets=tickets
+            Rules(lambda _: rule), GivenProtection(protection), lambda: NOW, defers_work=True, tickets=tickets
         )
         self._answers: asyncio.Queue[ToClient] = asyncio.Queue()
         self.link = Link(
