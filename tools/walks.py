@@ -361,7 +361,7 @@ class Walk:
 
 
 WALKS: Final = {
-    "small": Walk("a small answer over stdio (1 KB)", small, 15, 17, 56),
+    "small": Walk("a small answer over stdio (1 KB)", small, 15, 17, 59),
     "large": Walk("a large list over stdio, its first page", large, 34, 59),
     "read": Walk("reading on from its cursor", read, 27, 59),
     "mcp": Walk("a list of Hostaway over MCP", mcp_list, 46, 59),
