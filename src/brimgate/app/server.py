@@ -24,7 +24,7 @@ from brimgate.front.mcp.router import Handler, Router, answer_document, only
 from brimgate.guard.origin import OriginRules
 from brimgate.guard.resources import WELL_KNOWN
 from brimgate.guard.tickets import TICKET_SECONDS
-from brimgate.hold.runtime import ProcessProtection, use_workers
+from brimgate.hold.runtime import ProcessProtection, use_workplace
 from brimgate.relay.protocol import message as rpc
 from brimgate.watch.log import LEVELS, Log
 
@@ -57,7 +57,7 @@ class HttpGateway:
             lambda: self._each(self.config.limits.sessions, "sessions"),
         )
         protection = ProcessProtection(config)
-        self._workers = use_workers(config.server.engine_processes)
+        self._workplace = use_workplace(config.server.engine_processes)
         alone = len(config.upstreams) == 1
         self._upstreams = {
             name: ServedUpstream(
@@ -273,7 +273,7 @@ class HttpGateway:
             await self._verifier.end()
         await self._entrance.close()
         await self._listening.close()
-        self._workers.stop()
+        self._workplace.close()
 
     def _stop(self, name: str) -> None:
         """Stop. A second Ctrl-C means that the user does not want to wait; supervisors may repeat a signal."""

@@ -1,6 +1,5 @@
 """How held answers live in a running process: loaded when first needed, worked on in a thread, swept when they expire."""
 
-import secrets
 import time
 from collections.abc import Callable
 from threading import Condition, Lock, Thread
@@ -10,9 +9,6 @@ from weakref import WeakKeyDictionary
 from brimgate.platform import give_back_large_blocks
 
 if TYPE_CHECKING:
-    from asyncio import Task
-    from concurrent.futures import ProcessPoolExecutor
-
     from brimgate.hold.errand import Errand
     from brimgate.hold.protection import Protection
     from brimgate.hold.stores.contract import Bounds
@@ -195,47 +191,33 @@ class _Sweeps:
 _SWEEPS: Final = _Sweeps()
 
 
-_WORTH_STARTING: Final = 8
-_TRIES: Final = 2
-"""Processes that an errand may lose before we work on it ourselves: another one may have been to blame."""
-
 _MOST_THREADS: Final = 2
 """Each thread that works makes the event loop wait for its turn at the interpreter."""
 
 
-class Workers:
-    """Work on answers beside an event loop that many clients share.
+class Workplace:
+    """Where work on answers is done beside an event loop that many clients share."""
 
-    Processes run errands. They start when several were asked for, and nothing waits for the first start.
-    """
-
-    def __init__(self, count: int) -> None:
+    def __init__(self, engine_processes: int) -> None:
         from asyncio import Lock, Semaphore
 
-        self._count = count
-        self._asked = 0
-        self._pool: Task[ProcessPoolExecutor] | None = None
-        """One start for all who wait for it."""
+        from brimgate.hold.engine_processes import EngineProcesses
+
+        self._processes = EngineProcesses(engine_processes)
         self._turn = Lock()
         self._threads = Semaphore(_MOST_THREADS)
 
-    async def run(self, errand: "Errand[_T]", work: Callable[[], _T]) -> _T:
-        """Run an errand. If its processes end, do the work here."""
-        from asyncio import shield, wrap_future
-        from concurrent.futures.process import BrokenProcessPool
-
-        for _ in range(_TRIES):
-            pool = self._started()
+    async def run(self, work: Callable[[], _T], errand: "Errand[_T] | None", *, is_long: bool) -> _T:
+        """Run an errand in another process if there is one, or do the same work in this one."""
+        if errand is not None and self._processes.are_ready():
             try:
-                done = await wrap_future((await shield(pool)).submit(errand.run, errand.argument))
-            except (BrokenProcessPool, OSError):  # it ended, or the system starts no more processes
-                self._leave(pool)
-            else:
-                return errand.then(done)
-        return await self.run_here(work, is_long=True)
+                return await self._processes.run(errand)
+            except (OSError, EOFError):
+                is_long = True
+        return await self._run_here(work, is_long=is_long)
 
-    async def run_here(self, work: Callable[[], _T], *, is_long: bool) -> _T:
-        """Do work in this process: in one of few threads if it is long, else on the loop, one piece in each turn of it."""
+    async def _run_here(self, work: Callable[[], _T], *, is_long: bool) -> _T:
+        """Do work in one of few threads if it is long, else on the loop, one piece in each turn of it."""
         from asyncio import sleep, to_thread
 
         if is_long:
@@ -245,80 +227,17 @@ class Workers:
             await sleep(0)
             return work()
 
-    def is_ready(self) -> bool:
-        """Return whether processes are there. If not, and it is worth it, start them."""
-        self._asked += 1
-        return bool(self._count) and self._asked >= _WORTH_STARTING and self._started().done()
-
-    def _started(self) -> "Task[ProcessPoolExecutor]":
-        if self._pool is None:
-            from asyncio import create_task, to_thread
-
-            # To load the modules and start a process takes longer than the event loop should wait.
-            self._pool = create_task(to_thread(_start_pool, self._count))
-        return self._pool
-
-    def _leave(self, pool: "Task[ProcessPoolExecutor]") -> None:
-        """Leave processes that ended, unless somebody else has: then others are there already."""
-        if self._pool is pool:
-            self._pool = None
-
-    def stop(self) -> None:
-        pool, self._pool = self._pool, None
-        if pool is not None:
-            pool.add_done_callback(_shut_down)
+    def close(self) -> None:
+        self._processes.stop()
 
 
-def _start_pool(count: int) -> "ProcessPoolExecutor":
-    """Return processes that are ready to work."""
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    pool = ProcessPoolExecutor(count, get_context("spawn"), _begin_work)
-    for warm in [pool.submit(_warm_up) for _ in range(count)]:
-        warm.result()
-    return pool
+_WORKPLACES: list[Workplace] = []
 
 
-def _shut_down(pool: "Task[ProcessPoolExecutor]") -> None:
-    if not pool.cancelled() and pool.exception() is None:
-        pool.result().shutdown(wait=False, cancel_futures=True)
-
-
-def _begin_work() -> None:
-    """Begin as a process that works for another: end with it, however it ends, and not at Ctrl-C, which is for it."""
-    import os
-    import signal
-    from multiprocessing import parent_process
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def watch() -> None:
-        if (parent := parent_process()) is not None:
-            parent.join()
-        os._exit(0)
-
-    Thread(target=watch, daemon=True).start()
-
-
-def _warm_up() -> None:
-    """Load in a new process all that an answer needs, by working on one."""
-    from brimgate.engine.cursor import Binding
-    from brimgate.engine.policy import Policy
-    from brimgate.hold.errand import Keeper
-
-    rows = b",".join(b'{"id":%d,"name":"row %d","note":"a b c"}' % (n, n) for n in range(1_000))
-    holder, _ = Keeper((secrets.token_bytes(32),), 60, Binding("", "", "", ""), time.time()).holder()
-    holder(b"[" + rows + b"]", Policy())
-
-
-_WORKERS: list[Workers] = []
-
-
-def use_workers(count: int) -> Workers:
-    """Let this process run errands in others."""
-    _WORKERS[:] = [Workers(count)]
-    return _WORKERS[0]
+def use_workplace(engine_processes: int) -> Workplace:
+    """Let this process run errands in so many others."""
+    _WORKPLACES[:] = [Workplace(engine_processes)]
+    return _WORKPLACES[0]
 
 
 async def run_work(
@@ -326,11 +245,8 @@ async def run_work(
 ) -> _T:
     """Do the work on an answer of `size` bytes, in a thread if it is large or may wait for a store."""
     is_long = size > THREAD_BYTES or blocks
-    if _WORKERS:
-        workers = _WORKERS[0]
-        if errand is not None and workers.is_ready():
-            return await workers.run(errand, work)
-        return await workers.run_here(work, is_long=is_long)
+    if _WORKPLACES:
+        return await _WORKPLACES[0].run(work, errand, is_long=is_long)
     if not is_long:
         return work()
     from asyncio import to_thread  # here, so that those who only compare sizes stay free of it
