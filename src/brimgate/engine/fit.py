@@ -23,6 +23,8 @@ _FIRST_AIM: Final = 0.925
 _NEARLY: Final = 1.08
 _PROBE: Final = 6
 _MAX_TRIES: Final = 24
+_AMPLE: Final = 0.75
+"""A page no fuller than this is certainly not larger than the largest."""
 _UNLIKELY: Final = 1.5
 """What seems to be this many times over the budget is not tried."""
 _TOKENS_PER_BYTE: Final = 0.15
@@ -53,19 +55,27 @@ def fit(
 ) -> Fitted | None:
     """Return the most parts that fit, or nearly the most. None if not even one fits.
 
-    `asked` is the number that a caller asks for: so many if they fit, otherwise the most. So a larger number never
-    gives fewer.
+    `asked` is the number that a caller asks for. A larger number never gives fewer, though more parts may take fewer
+    tokens, in another form: nobody gets more than whoever asks for everything.
     """
     line = _probe(render, most, size, budget, estimator)
     if not asked:
         return _nearly_most(render, most, size, budget, estimator, line)
     asked = min(asked, most)
+    made: Fitted | None = None
     if line.tokens_for(size(asked)) <= _UNLIKELY * budget:
         made = _fitted(render, asked, estimator)
-        if made.tokens <= budget:
+        if made.tokens <= _AMPLE * budget:
             return made
     found = _nearly_most(render, most, size, budget, estimator, line)
-    return found and _most(render, found, most, budget, estimator)
+    largest = found and _most(render, found, most, budget, estimator)
+    if largest is None or asked >= largest.count:
+        return largest
+    for count in range(asked, 0, -1):
+        made = made if made is not None and made.count == count else _fitted(render, count, estimator)
+        if made.tokens <= budget:
+            return made
+    return None
 
 
 def _fitted(render: "Callable[[int], Rendered]", count: int, estimator: Estimator) -> Fitted:
