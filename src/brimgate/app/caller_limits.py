@@ -7,7 +7,7 @@ from typing import Final
 
 from brimgate.config.declarations import Config, LimitOverride
 from brimgate.errors import RateLimited
-from brimgate.guard.limits import Claim, Concurrency, Limiter, Quota, Rate
+from brimgate.guard.limits import Claim, Concurrency, Limiter, Quota, Rate, RequestLimiter
 from brimgate.http.asgi import Header
 from brimgate.relay.protocol.message import Message
 from brimgate.relay.protocol.versions import LISTEN, call_arguments
@@ -27,7 +27,7 @@ _MINUTE: Final = 60.0
 
 class CallerLimits:
     def __init__(self, config: Config) -> None:
-        self._limiter = Limiter()
+        self.limiter: RequestLimiter = Limiter()
         self._running = Concurrency()
         self.use(config)
 
@@ -48,18 +48,20 @@ class CallerLimits:
 
     # Before anybody is known
 
-    def count_attempt(self, site: str) -> None:
+    async def count_attempt(self, site: str) -> None:
         """Bound how many tokens that nobody knows are tried: each may cost the verifier a request."""
         try:
-            self._limiter.take(("address", site), Rate(self._auth.attempts_per_address, _MINUTE))
-            self._limiter.take("attempts", Rate(self._auth.attempts, _MINUTE))
+            await self.limiter.admit(
+                [Claim(("address", site), Rate(self._auth.attempts_per_address, _MINUTE))]
+            )
+            await self.limiter.admit([Claim("attempts", Rate(self._auth.attempts, _MINUTE))])
         except RateLimited as refusal:
             text = "too many attempts to authenticate: wait"
             raise RateLimited(text, refusal.retry_after, refusal.limit, refusal.window) from None
 
     # Requests
 
-    def count(self, principal: str, upstream: str, by_tool: dict[str, int]) -> list[Header]:
+    async def count(self, principal: str, upstream: str, by_tool: dict[str, int]) -> list[Header]:
         """Count requests: all of them, or none if there are too many. Return what the caller is told of its limits."""
         claims: dict[tuple[str, ...], Claim] = {}
         for tool, number in by_tool.items():
@@ -68,7 +70,7 @@ class CallerLimits:
                 before = claims[bucket].cost if bucket in claims else 0
                 claims[bucket] = Claim((principal, bucket), rate, before + number)
         try:
-            quotas = self._limiter.take_all(list(claims.values()))
+            quotas = await self.limiter.admit(list(claims.values()))
         except RateLimited as refusal:
             refusal.policy = next(
                 name[0] for name, one in claims.items() if one.rate.requests == refusal.limit
@@ -115,7 +117,7 @@ class CallerLimits:
         """Forget windows in which nothing counts any more."""
         overrides = (*self._limits.tools.values(), *self._limits.upstreams.values())
         windows = [self._limits.window_seconds, _MINUTE, *(one.window_seconds for one in overrides)]
-        self._limiter.sweep(max(windows))
+        self.limiter.sweep(max(windows))
 
 
 def counted(messages: Iterable[Message]) -> list[Message]:

@@ -29,7 +29,7 @@ from brimgate.guard.origin import is_local
 from brimgate.guard.principal import NOBODY, Principal, principal_of
 from brimgate.guard.proxies import TrustedProxies, site_of
 from brimgate.guard.resources import ProtectedResources
-from brimgate.guard.tickets import Tickets
+from brimgate.guard.tickets import TicketOffice, Tickets
 from brimgate.http.client import Origin
 from brimgate.relay.protocol.ambiguity import is_ambiguous
 from brimgate.relay.protocol.message import Message, encode
@@ -52,7 +52,7 @@ class Entrance:
         self._log = log
         self._fingerprints = Fingerprints()
         self.limits = CallerLimits(config)
-        self.tickets = Tickets()
+        self.tickets: TicketOffice = Tickets()
         self._auth, self._limits = config.auth, config.limits
         self._read_tool = config.read_tool
         self.authenticator: Authenticator | None = None
@@ -137,13 +137,13 @@ class Entrance:
         """Let a request in, or raise HttpError."""
         exchange = admission.exchange
         try:
-            exchange.token = self._token(exchange, admission.remembered)
+            exchange.token = await self._token(exchange, admission.remembered)
             audience = self._audience_of(admission.paths)
             exchange.principal = await self._authenticated(exchange, exchange.token, audience)
             admission.principal = exchange.principal
             self._check_upstream(exchange.principal, admission.upstream)
             if admission.is_free and exchange.token:
-                self._count_attempt(exchange)
+                await self._count_attempt(exchange)
             if not admission.is_free:
                 admission.calls = await self._counted(exchange, admission.upstream, is_mcp=admission.is_mcp)
             admission.identify(exchange)
@@ -214,7 +214,7 @@ class Entrance:
 
     # Authentication
 
-    def _token(self, exchange: HttpExchange, remembered: Callable[[HttpExchange], str]) -> str:
+    async def _token(self, exchange: HttpExchange, remembered: Callable[[HttpExchange], str]) -> str:
         if self._auth.mode not in TOKEN_MODES:
             return ""
         shown = [value for name, value in exchange.headers if name == b"authorization"]
@@ -222,13 +222,13 @@ class Entrance:
             raise malformed("send one Authorization header, not several")
         if shown or not exchange.path.startswith(("/sse", "/messages")):
             return bearer_token(shown[0] if shown else b"")
-        return self._token_of_query(exchange) or remembered(exchange) or bearer_token(b"")
+        return await self._token_of_query(exchange) or remembered(exchange) or bearer_token(b"")
 
-    def _token_of_query(self, exchange: HttpExchange) -> str:
+    async def _token_of_query(self, exchange: HttpExchange) -> str:
         """Return the token that a ticket stands for, or that an old client has in its URL."""
         query = parse_qs(exchange.query.decode("latin-1")) if exchange.query else {}
         if exchange.method == "GET" and (ticket := query.get("ticket")):
-            found = self.tickets.redeem(ticket[0])
+            found = await self.tickets.redeem(ticket[0])
             if not found:
                 raise Unauthenticated("the ticket was used, or has expired: POST /sse/ticket gives another")
             return found
@@ -277,13 +277,13 @@ class Entrance:
         known = authenticator.known(token, audience)
         if known is not None:
             return known
-        self._count_attempt(exchange)
+        await self._count_attempt(exchange)
         found = await authenticator.verify(token, audience)
         self._log.write("authenticated", {"principal": found.name, "address": self._address(exchange)})
         return found
 
-    def _count_attempt(self, exchange: HttpExchange) -> None:
-        self.limits.count_attempt(site_of(self._address(exchange)))
+    async def _count_attempt(self, exchange: HttpExchange) -> None:
+        await self.limits.count_attempt(site_of(self._address(exchange)))
 
     def _address(self, exchange: HttpExchange) -> str:
         return self._proxies.client_address(exchange.client, exchange.headers)
@@ -339,7 +339,7 @@ class Entrance:
         principal, limits = exchange.principal, self.limits
         if not is_mcp:
             tool = self._read_tool if _reads_on(exchange) else ""
-            exchange.more_headers += limits.count(principal.id, upstream, {tool: 1})
+            exchange.more_headers += await limits.count(principal.id, upstream, {tool: 1})
             return limits.take_places(principal.id, 1)
         if exchange.method != "POST" or (self.is_open and limits.is_unlimited):
             return 0
@@ -348,7 +348,7 @@ class Entrance:
         if principal.access is not FULL_ACCESS:
             for tool in tools.keys() - {"", GREETING}:
                 self._check_tool(principal, upstream, tool)
-        exchange.more_headers += limits.count(principal.id, upstream, tools)
+        exchange.more_headers += await limits.count(principal.id, upstream, tools)
         return limits.take_places(principal.id, lasting_calls(requests))
 
     async def _requests_in(self, exchange: HttpExchange) -> list[Message]:
@@ -367,7 +367,7 @@ class Entrance:
     async def is_known(self, exchange: HttpExchange, paths: tuple[str, ...]) -> bool:
         """Return whether a request is authenticated for any of these paths, without counting it or asking anybody."""
         try:
-            token = self._token(exchange, lambda _: "")
+            token = await self._token(exchange, lambda _: "")
             if token and self.authenticator is not None:
                 return self.authenticator.known(token, self._audience_of(paths)) is not None
             await self._authenticated(exchange, token, frozenset())

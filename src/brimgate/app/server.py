@@ -343,7 +343,7 @@ class HttpGateway:
         async with self._entrance.admitted(exchange, "", paths=self._all_paths, is_mcp=False, is_free=True):
             if not exchange.token:
                 raise HttpError(404, "tickets are for `auth` with tokens: /sse needs none here")
-            ticket = self._entrance.tickets.give(exchange.token)
+            ticket = await self._entrance.tickets.give(exchange.token)
             document = {"ticket": ticket, "expires_in": TICKET_SECONDS}
             await answer_document(exchange, rpc.encode(document), 201)
 

@@ -62,6 +62,27 @@ class Blocks:
         """The number and the size of the largest child."""
         self._find(start + 1, end - 1)
 
+    @classmethod
+    def known(
+        cls,
+        data: Any,
+        opening: bytes,
+        places: "tuple[array[int], array[int], array[int]]",
+        count: int,
+        longest_key: int,
+        largest: tuple[int, int],
+    ) -> "Blocks":
+        """Return blocks that were found before: the numbers of their first children, their starts and their ends.
+
+        Of `data` only slices are taken from now on, so that it may be what fetches them.
+        """
+        made = object.__new__(cls)
+        made._data, made._brackets = data, (opening, _CLOSING[opening])
+        made._firsts, made._starts, made._ends = places
+        made._opened, made._shift = {}, 0
+        made.count, made.longest_key, made.largest = count, longest_key, largest
+        return made
+
     @property
     def is_object(self) -> bool:
         return self._brackets[0] == b"{"

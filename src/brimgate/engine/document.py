@@ -111,7 +111,8 @@ class Document:
         self._texts: dict[int, Document] = {}
         self._inner: dict[int, Document] = {}
         self._chosen: dict[tuple[str, ...], Document] = {}
-        self._tokens: dict[Estimator, int] = {}
+        self.known_tokens: dict[Estimator, int] = {}
+        """What `tokens` has found out."""
         self._totals: dict[Estimator, int] = {}
         self.searches: dict[str, object] = {}
         """The hits of recent searches, by query; search.py maintains them."""
@@ -182,17 +183,19 @@ class Document:
         """Estimate the tokens by the table: close enough to tell the size of the document."""
         if self.is_reading:
             return self.as_text.tokens(estimator)
-        if estimator not in self._tokens:
+        if estimator not in self.known_tokens:
             # A long text will be cut along its cost curve. The end of the curve is the same sum, and counted
             # only once.
             curved = not self.is_json and len(self.data) > _CURVED_BYTES and estimator.family != "chars4"
             if curved:
-                self._tokens[estimator] = int(self.long_text.curve(estimator).total * estimator.multiplier)
+                self.known_tokens[estimator] = int(
+                    self.long_text.curve(estimator).total * estimator.multiplier
+                )
             elif self.is_json and len(self.data) > _SAMPLED_BYTES:
-                self._tokens[estimator] = self._sampled_tokens(estimator)
+                self.known_tokens[estimator] = self._sampled_tokens(estimator)
             else:
-                self._tokens[estimator] = estimator.table(self.data)
-        return self._tokens[estimator]
+                self.known_tokens[estimator] = estimator.table(self.data)
+        return self.known_tokens[estimator]
 
     def total_tokens(self, estimator: Estimator) -> int:
         """Return the tokens of the whole as they are told: counted like every part of it, if it is not too long."""
@@ -202,9 +205,14 @@ class Document:
         return self._totals[estimator]
 
     @property
+    def size(self) -> int:
+        """The number of bytes of what is held."""
+        return len(self.original)
+
+    @property
     def is_counted(self) -> bool:
         """Whether tokens are counted and not estimated."""
-        return len(self.original) <= EXACT_BYTES
+        return self.size <= EXACT_BYTES
 
     def _sampled_tokens(self, estimator: Estimator) -> int:
         """Estimate large JSON by an eighth of it, in pieces from everywhere.
@@ -254,10 +262,14 @@ class Document:
 
     def head(self, node: Node) -> bytes:
         """Return the first byte of a value, which tells its kind."""
-        return self.data[node.start : node.start + 1]
+        return self.part(node.start, node.start + 1)
 
     def raw(self, node: Node) -> bytes:
-        return self.data[node.start : node.end]
+        return self.part(node.start, node.end)
+
+    def part(self, start: int, end: int) -> bytes:
+        """Return some bytes. Whoever shows a page asks for these, and not for all of `data`, which may be far away."""
+        return self.data[start:end]
 
     def open(self, node: Node) -> Children | None:
         """Return the children of an array or object. None if it is neither or must be treated as text."""

@@ -132,8 +132,7 @@ class Walker:
     def _is_numbered(self, children: Children, index: int, count: int) -> bool:
         if not self.numbers or children.keys is not None:
             return False
-        data = self.document.data
-        values = [data[children.starts[at] : children.ends[at]] for at in range(index, index + count)]
+        values = self._values(children, index, count)
         return numbered(values, index, self.policy.format) is not None
 
     def _window(self, children: Children, index: int, most: int) -> int:
@@ -148,10 +147,13 @@ class Walker:
         raw = self.joined(children, index, count)
         return render(raw, self.policy.format, self.policy.estimator)
 
+    def _values(self, children: Children, index: int, count: int) -> list[bytes]:
+        part = self.document.part
+        return [part(children.starts[at], children.ends[at]) for at in range(index, index + count)]
+
     def joined(self, children: Children, index: int, count: int) -> bytes:
         """Return a run of children as a list or object of its own."""
-        data = self.document.data
-        values = [data[children.starts[at] : children.ends[at]] for at in range(index, index + count)]
+        values = self._values(children, index, count)
         if children.keys is None:
             if self.numbers:
                 values = numbered(values, index, self.policy.format) or values

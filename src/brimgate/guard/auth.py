@@ -2,7 +2,6 @@
 
 import hmac
 import re
-from dataclasses import dataclass, field
 from secrets import token_bytes
 from typing import Final, Protocol
 
@@ -39,16 +38,16 @@ class Authenticator(Protocol):
     async def close(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
 class Fingerprints:
     """Turns tokens into what may be kept and logged: nobody can turn it back without the key."""
 
-    key: bytes = field(default_factory=lambda: token_bytes(32), repr=False)
-    _begun: hmac.HMAC = field(init=False, repr=False, compare=False)
-    """A copy of it takes half as long as one that begins with the key."""
+    def __init__(self, key: bytes = b"") -> None:
+        self.use(key or token_bytes(32))
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_begun", hmac.new(self.key, digestmod="sha256"))
+    def use(self, key: bytes) -> None:
+        """Use another key, such as the one that all replicas have. All fingerprints are others then."""
+        # A copy of it takes half as long as one that begins with the key.
+        self._begun = hmac.new(key, digestmod="sha256")
 
     def of(self, token: str) -> str:
         digest = self._begun.copy()

@@ -9,7 +9,7 @@ from brimgate.guard.auth import Fingerprints
 from brimgate.guard.json_client import JsonAnswer, JsonClient
 from brimgate.guard.oauth import ClaimRules, OAuthTokens
 from brimgate.guard.principal import Principal
-from brimgate.guard.verdicts import Verdicts
+from brimgate.guard.verdicts import VerdictCache, Verdicts
 
 _MOST_SECONDS: Final = 60.0
 """A token may be revoked at any time: for so long at most we do not notice."""
@@ -29,12 +29,14 @@ class IntrospectedTokens(OAuthTokens):
         seconds: float,
         refusal_seconds: float,
         fingerprints: Fingerprints,
+        others: VerdictCache | None = None,
     ) -> None:
         """Create it. `client_id` and `client_secret` are our own: never those of a caller."""
         self._client = JsonClient(url)
         self._credentials = _basic(client_id, client_secret)
         self._rules = rules
-        verdicts = Verdicts(min(seconds, _MOST_SECONDS), min(refusal_seconds, _MOST_REFUSAL_SECONDS))
+        for_refusal = min(refusal_seconds, _MOST_REFUSAL_SECONDS)
+        verdicts = Verdicts(min(seconds, _MOST_SECONDS), for_refusal, others=others)
         super().__init__(verdicts, fingerprints)
 
     async def check(self) -> None:

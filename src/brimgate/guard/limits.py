@@ -10,7 +10,7 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from brimgate.errors import RateLimited
 
@@ -48,6 +48,16 @@ class Claim(NamedTuple):
     cost: int = 1
 
 
+class RequestLimiter(Protocol):
+    """Counts requests, here or for all replicas together."""
+
+    async def admit(self, claims: Sequence[Claim]) -> list[Quota]:
+        """Count the requests of several claims: all of them, or none. Raise RateLimited if there are too many."""
+        ...
+
+    def sweep(self, longest_seconds: float) -> None: ...
+
+
 class Limiter:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -57,6 +67,10 @@ class Limiter:
     def take(self, key: Hashable, rate: Rate, cost: int = 1) -> Quota:
         """Count a request, or several at once. Raise RateLimited if they are too many; then none is counted."""
         return self.take_all([Claim(key, rate, cost)])[0]
+
+    async def admit(self, claims: Sequence[Claim]) -> list[Quota]:
+        """Do the same where replicas may be asked (`RequestLimiter`)."""
+        return self.take_all(claims)
 
     def take_all(self, claims: Sequence[Claim]) -> list[Quota]:
         """Count the requests of several claims: all of them, or none."""
@@ -86,6 +100,13 @@ class Limiter:
             times.popleft()
         return window
 
+    def give_back(self, claims: Sequence[Claim]) -> None:
+        """Take back requests that were counted and are refused all the same."""
+        for claim in claims:
+            window = self.windows.get(claim.key)
+            for _ in range(min(claim.cost, len(window.times)) if window is not None else 0):
+                self.windows[claim.key].times.pop()
+
     def sweep(self, longest_seconds: float) -> None:
         """Forget windows in which nothing is counted any more."""
         now = self._clock()
@@ -107,11 +128,14 @@ def _refusal(window: _Window, claim: Claim, now: float) -> RateLimited:
     rate, times = claim.rate, window.times
     over = len(times) + claim.cost - rate.requests
     free_at = times[min(over, len(times)) - 1] + rate.seconds if over > 0 and times else now
-    text = "Rate limit exceeded"
-    if claim.cost > rate.requests:
-        text = f"{claim.cost} requests at once are more than the limit of {rate.requests}: send fewer"
     wait = max(1, math.ceil(max(free_at, window.blocked_until) - now))
-    return RateLimited(text, wait, rate.requests, rate.seconds)
+    return RateLimited(refusal_text(claim), wait, rate.requests, rate.seconds)
+
+
+def refusal_text(claim: Claim) -> str:
+    if claim.cost > claim.rate.requests:
+        return f"{claim.cost} requests at once are more than the limit of {claim.rate.requests}: send fewer"
+    return "Rate limit exceeded"
 
 
 class Concurrency:

@@ -4,10 +4,20 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol
 
 TICKET_SECONDS: Final = 30
 _MAX_TICKETS: Final = 10_000
+
+
+class TicketOffice(Protocol):
+    """Gives out tickets, here or for all replicas together."""
+
+    async def give(self, token: str) -> str: ...
+
+    async def redeem(self, ticket: str) -> str:
+        """Return the token that a ticket stands for; empty if it was used, has expired or never was."""
+        ...
 
 
 class Tickets:
@@ -17,7 +27,7 @@ class Tickets:
         self._clock = clock
         self._given: OrderedDict[str, tuple[str, float]] = OrderedDict()
 
-    def give(self, token: str) -> str:
+    async def give(self, token: str) -> str:
         self._sweep()
         if len(self._given) >= _MAX_TICKETS:
             self._given.popitem(last=False)
@@ -25,8 +35,7 @@ class Tickets:
         self._given[ticket] = token, self._clock() + TICKET_SECONDS
         return ticket
 
-    def redeem(self, ticket: str) -> str:
-        """Return the token that a ticket stands for; empty if it was used, has expired or never was."""
+    async def redeem(self, ticket: str) -> str:
         token, until = self._given.pop(ticket, ("", 0.0))
         return token if self._clock() < until else ""
 

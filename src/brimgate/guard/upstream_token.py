@@ -11,7 +11,7 @@ from brimgate.errors import Unauthenticated, VerifierDown
 from brimgate.guard.auth import Fingerprints, short
 from brimgate.guard.json_client import JsonAnswer, JsonClient, target_of
 from brimgate.guard.principal import Principal
-from brimgate.guard.verdicts import Verdicts
+from brimgate.guard.verdicts import VerdictCache, Verdicts
 
 _REFUSED: Final = (401, 403)
 _MAX_NAME_CHARS: Final = 80
@@ -28,12 +28,13 @@ class UpstreamTokens:
         seconds: float,
         refusal_seconds: float,
         fingerprints: Fingerprints,
+        others: VerdictCache | None = None,
     ) -> None:
         """Create it. `verify_url` answers 2xx with JSON to a valid token; `user_url` says whose it is, if it may."""
         self._client = JsonClient(verify_url)
         self._user_target = target_of(user_url) if user_url else b""
         self._fingerprints = fingerprints
-        self._verdicts = Verdicts(seconds, refusal_seconds)
+        self._verdicts = Verdicts(seconds, refusal_seconds, others=others)
         self._proof: asyncio.Task[None] | None = None
         self._refuses_others = False
         """Whether the verifier was seen to refuse a token that cannot be valid."""

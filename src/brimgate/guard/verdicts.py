@@ -5,7 +5,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from brimgate.errors import Unauthenticated
 from brimgate.guard.principal import Principal
@@ -14,6 +14,8 @@ _MAX_KNOWN: Final = 10_000
 _MAX_REFUSED: Final = 10_000
 """Kept apart: whoever makes up tokens must not make us forget good ones."""
 _DOUBT_SECONDS: Final = 10.0
+Verdict = tuple[Principal, float] | Unauthenticated
+"""Whose a token is, and for how many seconds that holds at most; or why it was refused."""
 Check = Callable[[], Awaitable[tuple[Principal, float]]]
 """Asks whose a token is, and for how many seconds that holds at most. Raises AccessRefused."""
 
@@ -25,11 +27,26 @@ class _Known:
     checked_at: float
 
 
+class VerdictCache(Protocol):
+    """What other replicas have found out."""
+
+    async def find(self, fingerprint: str) -> tuple[Verdict, float] | None:
+        """Return what is known of a token, and its age in seconds."""
+        ...
+
+    async def keep(self, fingerprint: str, verdict: Verdict, seconds: float) -> None: ...
+
+
 class Verdicts:
     def __init__(
-        self, seconds: float, refusal_seconds: float, clock: Callable[[], float] = time.monotonic
+        self,
+        seconds: float,
+        refusal_seconds: float,
+        clock: Callable[[], float] = time.monotonic,
+        others: VerdictCache | None = None,
     ) -> None:
         self._seconds, self._refusal_seconds, self._clock = seconds, refusal_seconds, clock
+        self._others = others
         self._known: OrderedDict[str, _Known] = OrderedDict()
         self._refused: OrderedDict[str, tuple[Unauthenticated, float]] = OrderedDict()
         self._checking: dict[str, asyncio.Task[Principal]] = {}
@@ -58,8 +75,11 @@ class Verdicts:
         except Unauthenticated as refusal:
             raise refusal.again() from None
 
-    def _begin(self, fingerprint: str, check: Check) -> "asyncio.Task[Principal]":
-        task = asyncio.get_running_loop().create_task(self._check(fingerprint, check))
+    def _begin(
+        self, fingerprint: str, check: Check, *, is_doubted: bool = False
+    ) -> "asyncio.Task[Principal]":
+        finding = self._find_anew if is_doubted else self._find
+        task = asyncio.get_running_loop().create_task(self._check(fingerprint, finding(fingerprint, check)))
         self._checking[fingerprint] = task
         task.add_done_callback(lambda done: self._end(fingerprint, done))
         return task
@@ -69,17 +89,32 @@ class Verdicts:
         if not done.cancelled():
             done.exception()  # whoever asked may have gone
 
-    async def _check(self, fingerprint: str, check: Check) -> Principal:
+    async def _find(self, fingerprint: str, check: Check) -> tuple[Verdict, float]:
+        """Return the verdict on a token, and its age: what another replica has found out, or what the check says."""
+        found = await self._others.find(fingerprint) if self._others is not None else None
+        return found or await self._find_anew(fingerprint, check)
+
+    async def _find_anew(self, fingerprint: str, check: Check) -> tuple[Verdict, float]:
         try:
-            principal, lasts = await check()
+            verdict: Verdict = await check()
+            seconds = min(self._seconds, verdict[1])
         except Unauthenticated as refusal:
+            verdict, seconds = refusal, self._refusal_seconds
+        if self._others is not None:
+            await self._others.keep(fingerprint, verdict, seconds)
+        return verdict, 0.0
+
+    async def _check(self, fingerprint: str, finding: Awaitable[tuple[Verdict, float]]) -> Principal:
+        verdict, age = await finding
+        now = self._clock()
+        if isinstance(verdict, Unauthenticated):
             self._known.pop(fingerprint, None)
-            self._refused[fingerprint] = refusal, self._clock() + self._refusal_seconds
+            self._refused[fingerprint] = verdict, now + self._refusal_seconds - age
             if len(self._refused) > _MAX_REFUSED:
                 self._refused.popitem(last=False)
-            raise
-        now = self._clock()
-        self._known[fingerprint] = _Known(principal, now + min(self._seconds, lasts), now)
+            raise verdict
+        principal, lasts = verdict
+        self._known[fingerprint] = _Known(principal, now + min(self._seconds - age, lasts), now)
         if len(self._known) > _MAX_KNOWN:
             self._known.popitem(last=False)
         return principal
@@ -91,7 +126,7 @@ class Verdicts:
         if found is None or now - found.checked_at < _DOUBT_SECONDS or self.is_being_checked(fingerprint):
             return
         found.checked_at = now
-        self._begin(fingerprint, check)
+        self._begin(fingerprint, check, is_doubted=True)
 
     async def close(self) -> None:
         for task in list(self._checking.values()):

@@ -32,10 +32,12 @@ class Keeper(NamedTuple):
     ttl_seconds: int
     binding: Binding
     now: float
+    is_distant: bool = False
+    """Whether its store is, so that layouts are worth to be kept."""
 
     def holder(self) -> tuple[Holder, MemoryStore]:
         """Return what holds the parts, and the store in which they are then."""
-        store = MemoryStore()
+        store = MemoryStore(is_distant=self.is_distant)
         protection = Protection(
             _USUAL, KeyRing(*self.keys), store, self.ttl_seconds, sweep_timer=_StoppedTimer()
         )

@@ -22,6 +22,7 @@ from brimgate.hold.runtime import SweepTimer
 from brimgate.hold.stores.contract import Siblings, SnapshotStore
 
 if TYPE_CHECKING:
+    from brimgate.engine.layout import ByteSource
     from brimgate.hold.stores.file import UserStore
 
 KEY_VARIABLE: Final = "BRIMGATE_CURSOR_KEY"
@@ -29,6 +30,8 @@ DEFAULT_TTL_SECONDS: Final = 600
 _MAX_OPENED_BYTES: Final = 128 << 20
 _OWNER: Final = b"\0owner"
 """The key of the binding that is stored beside a snapshot; keys of views have four bytes."""
+_LAYOUT: Final = b"\0layout"
+"""The key of the layout of a large answer, beside its snapshot in a store that is distant."""
 _LIVE: Final = b"\0live"
 """Ends the id under which a store keeps that a list is still being fetched, and by which process."""
 _NAMED_VIEWS: Final = {b"": WHOLE, FOCUS.key(): FOCUS, BLOCK.key(): BLOCK}
@@ -46,7 +49,7 @@ class Protection:
     live_lists: LiveLists = field(default_factory=LiveLists)
     opened_documents: "OpenedDocuments" = field(default_factory=lambda: OpenedDocuments())
     siblings: Siblings | None = None
-    """The processes that share the store, if all of it belongs to one user of the operating system (ADR 16)."""
+    """The processes that share the store, if there may be any: those of one user (ADR 16), or replicas (ADR 21)."""
     sweep_timer: SweepTimer = field(default_factory=SweepTimer)
 
     def protect(
@@ -153,21 +156,34 @@ class Protection:
         if live_list is not None:
             self._settle(principal, snapshot, live_list.data, now)
         known = self.opened_documents.of(principal, snapshot)
-        if known is not None and self.store.renew(principal, snapshot, 0, minute):
+        if known is not None and (
+            self.store.renew(principal, snapshot, 0, minute) or not self.store.is_reachable
+        ):
             return known
-        data = self.store.get(principal, snapshot, minute)
-        if data is None:
+        found = self.store.get(principal, snapshot, minute)
+        if found is None:
             self.opened_documents.drop(principal, snapshot)
             raise self._absence(principal, snapshot, minute)
         self.sweep_at(cursor.expires_minute, now)
-        return self.opened_documents.add(principal, snapshot, self._read(data), cursor.expires_minute)
+        document = self._found(principal, snapshot, found)
+        return self.opened_documents.add(principal, snapshot, document, cursor.expires_minute)
+
+    def _found(self, principal: str, snapshot: bytes, found: "bytes | ByteSource") -> Document:
+        """Return the document of what a store has: by its layout, if only the parts that are shown are to be fetched."""
+        if isinstance(found, bytes):
+            return self._read(found)
+        from brimgate.engine.layout import restored
+
+        layout = self.store.get_view(principal, snapshot, _LAYOUT)
+        return restored(found, layout or b"") or self._read(found.part(0, len(found)))
 
     def _absence(self, principal: str, snapshot: bytes, minute: int) -> ClientError:
         """Say why an answer is not here whose cursor is ours: a list that is still being fetched is in one process."""
         fetcher = self.store.get(principal, snapshot + _LIVE, minute) if self.siblings is not None else None
-        if fetcher is None or self.siblings is None:
+        if not isinstance(fetcher, bytes) or self.siblings is None:
             return CursorError()
-        return ListElsewhere() if self.siblings.is_elsewhere(fetcher) else ListLost()
+        where = self.siblings.elsewhere(fetcher)
+        return ListElsewhere(where) if where else ListLost()
 
     def _read(self, data: bytes) -> Document:
         return Document.read(data) if self.policy.reads_odd_json else Document(data)
@@ -214,7 +230,7 @@ class Protection:
         other store, it must belong to the reader and the reader's upstream.
         """
         stored = Binding.from_bytes(kept)
-        if self.siblings is not None:
+        if self.siblings is not None and self.siblings.are_one_user:
             return stored
         return replace(stored, principal=principal, upstream=upstream)
 
@@ -353,7 +369,7 @@ class OpenedDocuments:
 
 def _weight(document: Document) -> int:
     """Return about what an opened document takes: its bytes, a copy of its list or text, and where their parts are."""
-    return 3 * len(document.data)
+    return 3 * document.size
 
 
 class _Opened(NamedTuple):
@@ -407,12 +423,24 @@ class HeldAnswer:
                 protection.mark_live(self._binding, snapshot, expires, self._now)
             return
         if not self._is_stored and not self._is_beginning:
-            minute = int(self._now // 60)
-            if not protection.store.renew(principal, snapshot, expires, minute):
-                protection.store.put(principal, snapshot, self.document.original, expires, minute)
+            self._store(expires)
             protection.opened_documents.add(principal, snapshot, self.document, expires)
             self._is_stored = True
-        protection.store.put_view(principal, snapshot, key, view)
+        if not protection.store.put_view(principal, snapshot, key, view) and not self._is_beginning:
+            self._store(expires)  # its store has lost it meanwhile
+            protection.store.put_view(principal, snapshot, key, view)
+
+    def _store(self, expires: int) -> None:
+        principal, snapshot, store = self._binding.principal, self._snapshot, self._protection.store
+        minute = int(self._now // 60)
+        if store.renew(principal, snapshot, expires, minute):
+            return
+        store.put(principal, snapshot, self.document.original, expires, minute)
+        if store.is_distant:
+            from brimgate.engine.layout import layout_of
+
+            if layout := layout_of(self.document):
+                store.put_view(principal, snapshot, _LAYOUT, layout)
 
     def _with_choices(self, view: View) -> View:
         """Keep the form and page size that an answer began with in its cursors."""

@@ -86,7 +86,7 @@ class Frame:
     def total(self) -> dict[str, Any]:
         if self.document.is_beginning:
             return {"tokens": self.total_tokens}
-        return {"tokens": self.total_tokens, "bytes": len(self.document.original)}
+        return {"tokens": self.total_tokens, "bytes": self.document.size}
 
     def budget(self, view: View) -> int:
         inner, _ = self.scope(view)

@@ -339,5 +339,5 @@ class Gate:
             reply,
             item_count=decision.item_count(document, self.policy),
             original_tokens=document.tokens(self.policy.estimator),
-            original_bytes=len(document.original),
+            original_bytes=document.size,
         )

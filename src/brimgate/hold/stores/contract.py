@@ -10,7 +10,10 @@
 """
 
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
+
+if TYPE_CHECKING:
+    from brimgate.engine.layout import ByteSource
 
 MIB: Final = 1 << 20
 SHOWN: Final = "\0"
@@ -42,6 +45,16 @@ class SnapshotStore(Protocol):
         """Whether a call may wait for something outside of this process."""
         ...
 
+    @property
+    def is_distant(self) -> bool:
+        """Whether large answers come in parts, so that it is worth to keep their layout beside them."""
+        ...
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether a snapshot that is not found is gone. If not, what was opened before is still good."""
+        ...
+
     def put(self, principal: str, snapshot: bytes, data: bytes, expires_minute: int, now_minute: int) -> bool:
         """Hold an answer. Return False if it is larger than a principal may hold."""
         ...
@@ -50,10 +63,15 @@ class SnapshotStore(Protocol):
         """Keep a snapshot at least so long, and count this as a use. Return False if it is not held."""
         ...
 
-    def get(self, principal: str, snapshot: bytes, now_minute: int) -> bytes | None: ...
+    def get(self, principal: str, snapshot: bytes, now_minute: int) -> "bytes | ByteSource | None":
+        """Return an answer, or what fetches parts of it. Raise ClientError if it cannot be reached now."""
+        ...
 
-    def put_view(self, principal: str, snapshot: bytes, key: bytes, view: bytes) -> None:
-        """Keep the definition of a derived view beside its snapshot. It is removed with the snapshot."""
+    def put_view(self, principal: str, snapshot: bytes, key: bytes, view: bytes) -> bool:
+        """Keep the definition of a derived view beside its snapshot. It is removed with the snapshot.
+
+        Return False if the snapshot is not held.
+        """
         ...
 
     def get_view(self, principal: str, snapshot: bytes, key: bytes) -> bytes | None: ...
@@ -63,18 +81,26 @@ class SnapshotStore(Protocol):
         ...
 
     def sweep(self, now_minute: int) -> int:
-        """Drop what has expired. Return the minute in which something expires next; 0 if nothing is held."""
+        """Drop what has expired. Return the minute in which something expires next; 0 if nothing is held.
+
+        A store that sweeps by itself returns 0 as well.
+        """
         ...
 
 
 class Siblings(Protocol):
-    """The processes of one user that share a store. Each is known by a token while it runs."""
+    """The processes that share a store. Each is known by a token while it runs."""
+
+    @property
+    def are_one_user(self) -> bool:
+        """Whether all belong to one user of the operating system, who may read whatever any of them holds (ADR 16)."""
+        ...
 
     @property
     def token(self) -> bytes:
         """The token of this process; empty if it cannot have one."""
         ...
 
-    def is_elsewhere(self, token: bytes) -> bool:
-        """Return whether the token is that of another process, and that process runs."""
+    def elsewhere(self, token: bytes) -> str:
+        """Return what to call the process with this token, if it is another one and runs; else nothing."""
         ...

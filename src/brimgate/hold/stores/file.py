@@ -54,6 +54,8 @@ class _Entry:
 
 class FileStore:
     blocks = True
+    is_distant = False
+    is_reachable = True
 
     def __init__(self, folder: Path, bounds: Bounds | None = None) -> None:
         self._folder = folder
@@ -111,14 +113,14 @@ class FileStore:
                 return data
         return None
 
-    def put_view(self, principal: str, snapshot: bytes, key: bytes, view: bytes) -> None:
+    def put_view(self, principal: str, snapshot: bytes, key: bytes, view: bytes) -> bool:
         place = self._place(principal, snapshot)
         path = place / f"{key.hex()}.view"
         if _find(place) is None:
-            return
+            return False
         if _read(path) == view:
             _touch(path)
-            return
+            return True
         try:
             write_private(path, view)
         except OperatorError as error:
@@ -127,6 +129,7 @@ class FileStore:
         views = sorted(_statuses(place, ".view"), key=lambda found: found[1].st_mtime)
         for oldest, _ in views[:-MAX_VIEWS]:
             oldest.unlink(missing_ok=True)
+        return True
 
     def get_view(self, principal: str, snapshot: bytes, key: bytes) -> bytes | None:
         place = self._place(principal, snapshot)
@@ -281,6 +284,8 @@ class UserStore:
     """
 
     blocks = True
+    is_distant = False
+    is_reachable = True
 
     def __init__(self, bounds: Bounds | None, on_trouble: Callable[[str], None]) -> None:
         """Create it. `on_trouble` is told once why the folder is not used, in any thread."""
@@ -353,7 +358,7 @@ class UserStore:
                 found = files.get(principal, snapshot, now_minute)
         return found
 
-    def put_view(self, principal: str, snapshot: bytes, key: bytes, view: bytes) -> None:
+    def put_view(self, principal: str, snapshot: bytes, key: bytes, view: bytes) -> bool:
         if (principal, snapshot) not in self._memory and (files := self._folder()) is not None:
             try:
                 return files.put_view(principal, snapshot, key, view)
@@ -361,8 +366,7 @@ class UserStore:
                 self.give_up(error)
                 with suppress(OSError):  # to where its views find room
                     files.copy_into(self._memory, principal, snapshot)
-        self._memory.put_view(principal, snapshot, key, view)
-        return None
+        return self._memory.put_view(principal, snapshot, key, view)
 
     def get_view(self, principal: str, snapshot: bytes, key: bytes) -> bytes | None:
         found = self._memory.get_view(principal, snapshot, key)
@@ -388,6 +392,8 @@ class UserStore:
 
     # The other processes
 
+    are_one_user = True
+
     @property
     def token(self) -> bytes:
         files = self._writable()
@@ -400,8 +406,9 @@ class UserStore:
                         self._token = name.encode()
             return self._token
 
-    def is_elsewhere(self, token: bytes) -> bool:
-        return token != self._token and token.isalnum() and is_locked(_locks() / token.decode())
+    def elsewhere(self, token: bytes) -> str:
+        runs = token != self._token and token.isalnum() and is_locked(_locks() / token.decode())
+        return "another running brimgate process" if runs else ""
 
 
 def _folder_of_user() -> Path:

@@ -30,8 +30,11 @@ class Snapshot(NamedTuple):
 
 class MemoryStore:
     blocks = False
+    is_reachable = True
 
-    def __init__(self, bounds: Bounds | None = None) -> None:
+    def __init__(self, bounds: Bounds | None = None, *, is_distant: bool = False) -> None:
+        """Create it. `is_distant` says that what it holds will be handed to a store that is."""
+        self.is_distant = is_distant
         self._bounds = bounds or Bounds()
         self._held: OrderedDict[tuple[str, bytes], _Held] = OrderedDict()
         self._bytes_of: dict[str, int] = {}
@@ -87,14 +90,16 @@ class MemoryStore:
             self._held.move_to_end(key)
         return held
 
-    def put_view(self, principal: str, snapshot: bytes, key: bytes, view: bytes) -> None:
+    def put_view(self, principal: str, snapshot: bytes, key: bytes, view: bytes) -> bool:
         with self._lock:
             held = self._held.get((principal, snapshot))
-            if held is not None:
-                held.views[key] = view
-                held.views.move_to_end(key)
-                if len(held.views) > MAX_VIEWS:
-                    held.views.popitem(last=False)
+            if held is None:
+                return False
+            held.views[key] = view
+            held.views.move_to_end(key)
+            if len(held.views) > MAX_VIEWS:
+                held.views.popitem(last=False)
+            return True
 
     def get_view(self, principal: str, snapshot: bytes, key: bytes) -> bytes | None:
         with self._lock:

@@ -1,0 +1,1 @@
+"""What the replicas of one gateway share, in Redis or Valkey."""
