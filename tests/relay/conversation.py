@@ -34,6 +34,8 @@ class GivenProtection:
 
     protection: Protection
 
+    is_loaded = True
+
     @property
     def blocks(self) -> bool:
         return self.protection.store.blocks

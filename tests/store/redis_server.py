@@ -100,7 +100,9 @@ class RedisServer:
 
         with redis.Redis(port=self.port, password=self.password or None, socket_timeout=PATIENCE) as client:
             keys = list(client.scan_iter(count=1_000))
-            return b"\n".join(part for key in keys for part in (key, client.dump(key) or b"", _values(client, key)))
+            return b"\n".join(
+                part for key in keys for part in (key, client.dump(key) or b"", _values(client, key))
+            )
 
     def end(self) -> None:
         self.kill()
@@ -116,7 +118,9 @@ def _values(client: object, key: bytes) -> bytes:
 
 
 @contextmanager
-def redis_server(name: str = "", *options: str, password: str = "s3cret-of-the-store") -> Iterator[RedisServer]:
+def redis_server(
+    name: str = "", *options: str, password: str = "s3cret-of-the-store"
+) -> Iterator[RedisServer]:
     known = binaries()
     if not known:
         pytest.skip("neither Valkey nor Redis is here: .venv-stores could not be installed")

@@ -11,6 +11,7 @@ from brimgate.guard.oauth import ASYMMETRIC, ClaimRules
 from brimgate.guard.origin import is_confidential, is_loopback
 from brimgate.guard.proxies import UNIX, TrustedProxies
 from brimgate.guard.static_keys import StaticKeys, is_digest
+from brimgate.guard.verdicts import VerdictCache
 from brimgate.http.client import Origin
 
 TOKEN_MODES: Final = ("static", "upstream_token", "jwt", "introspection")
@@ -24,8 +25,10 @@ _NEEDED: Final = {
 }
 
 
-def make_authenticator(config: Config, fingerprints: Fingerprints) -> Authenticator | None:
-    """Return what checks tokens, if callers show any. Only what is used is imported."""
+def make_authenticator(
+    config: Config, fingerprints: Fingerprints, others: VerdictCache | None = None
+) -> Authenticator | None:
+    """Return what checks tokens, if callers show any. Only what is used is imported. `others` are the replicas."""
     auth = config.auth
     match auth.mode:
         case "static":
@@ -39,6 +42,7 @@ def make_authenticator(config: Config, fingerprints: Fingerprints) -> Authentica
                 seconds=auth.cache_seconds,
                 refusal_seconds=auth.refusal_seconds,
                 fingerprints=fingerprints,
+                others=others,
             )
         case "jwt":
             return _make_jwt(auth, fingerprints)
@@ -53,6 +57,7 @@ def make_authenticator(config: Config, fingerprints: Fingerprints) -> Authentica
                 seconds=auth.cache_seconds,
                 refusal_seconds=auth.refusal_seconds,
                 fingerprints=fingerprints,
+                others=others,
             )
         case "none" | "proxy":
             return None

@@ -26,8 +26,8 @@ _MINUTE: Final = 60.0
 
 
 class CallerLimits:
-    def __init__(self, config: Config) -> None:
-        self.limiter: RequestLimiter = Limiter()
+    def __init__(self, config: Config, limiter: RequestLimiter | None = None) -> None:
+        self._limiter: RequestLimiter = limiter or Limiter()
         self._running = Concurrency()
         self.use(config)
 
@@ -51,10 +51,8 @@ class CallerLimits:
     async def count_attempt(self, site: str) -> None:
         """Bound how many tokens that nobody knows are tried: each may cost the verifier a request."""
         try:
-            await self.limiter.admit(
-                [Claim(("address", site), Rate(self._auth.attempts_per_address, _MINUTE))]
-            )
-            await self.limiter.admit([Claim("attempts", Rate(self._auth.attempts, _MINUTE))])
+            of_address = Claim(("address", site), Rate(self._auth.attempts_per_address, _MINUTE))
+            await self._limiter.admit([of_address, Claim("attempts", Rate(self._auth.attempts, _MINUTE))])
         except RateLimited as refusal:
             text = "too many attempts to authenticate: wait"
             raise RateLimited(text, refusal.retry_after, refusal.limit, refusal.window) from None
@@ -70,7 +68,7 @@ class CallerLimits:
                 before = claims[bucket].cost if bucket in claims else 0
                 claims[bucket] = Claim((principal, bucket), rate, before + number)
         try:
-            quotas = await self.limiter.admit(list(claims.values()))
+            quotas = await self._limiter.admit(list(claims.values()))
         except RateLimited as refusal:
             refusal.policy = next(
                 name[0] for name, one in claims.items() if one.rate.requests == refusal.limit
@@ -117,7 +115,7 @@ class CallerLimits:
         """Forget windows in which nothing counts any more."""
         overrides = (*self._limits.tools.values(), *self._limits.upstreams.values())
         windows = [self._limits.window_seconds, _MINUTE, *(one.window_seconds for one in overrides)]
-        self.limiter.sweep(max(windows))
+        self._limiter.sweep(max(windows))
 
 
 def counted(messages: Iterable[Message]) -> list[Message]:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from functools import lru_cache, partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qs
 
 from brimgate.app.authenticators import OAUTH_MODES, TOKEN_MODES, check_auth, make_authenticator
@@ -35,6 +35,9 @@ from brimgate.relay.protocol.ambiguity import is_ambiguous
 from brimgate.relay.protocol.message import Message, encode
 from brimgate.watch.log import Log
 
+if TYPE_CHECKING:
+    from brimgate.app.shared_state import SharedState
+
 _THIS_MACHINE: Final = "127.0.0.1"
 """Whoever uses our Unix socket is on it."""
 _RECHECK_SECONDS: Final = 60.0
@@ -48,11 +51,19 @@ _MAX_NAME_CHARS: Final = 200
 
 
 class Entrance:
-    def __init__(self, config: Config, log: Log) -> None:
+    def __init__(
+        self,
+        config: Config,
+        log: Log,
+        fingerprints: Fingerprints | None = None,
+        shared: "SharedState | None" = None,
+    ) -> None:
+        """Create it. What is `shared` is counted, given and known together with other replicas."""
         self._log = log
-        self._fingerprints = Fingerprints()
-        self.limits = CallerLimits(config)
-        self.tickets: TicketOffice = Tickets()
+        self._fingerprints = fingerprints or Fingerprints()
+        self.limits = CallerLimits(config, shared.limiter if shared else None)
+        self.tickets: TicketOffice = shared.tickets if shared else Tickets()
+        self._verdicts = shared.verdicts if shared else None
         self._auth, self._limits = config.auth, config.limits
         self._read_tool = config.read_tool
         self.authenticator: Authenticator | None = None
@@ -64,7 +75,7 @@ class Entrance:
     def _begin(self, config: Config) -> None:
         check_auth(config)
         # What may fail comes first: then all that is in force stays.
-        self.authenticator = make_authenticator(config, self._fingerprints)
+        self.authenticator = make_authenticator(config, self._fingerprints, self._verdicts)
         self._auth, self._limits = config.auth, config.limits
         self._proxies = TrustedProxies(config.auth.trusted_proxies)
         self._lists = AllowLists(

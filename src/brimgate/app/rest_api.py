@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 VERSION: Final = "v1"
 
 
+def prefixes_of(config: Config) -> dict[str, str]:
+    """Return under which path each REST API is served as REST, by its name."""
+    names = [name for name, one in config.upstreams.items() if one.is_rest]
+    return {name: f"/api/{VERSION}" if len(names) == 1 else f"/api/{name}/{VERSION}" for name in names}
+
+
 class ServedApi:
     def __init__(
         self,

@@ -15,26 +15,35 @@ from brimgate.app.entrance import Entrance
 from brimgate.app.health import Probe, UpstreamHealth, overall
 from brimgate.app.upstream import ServedUpstream, Slots
 from brimgate.config.declarations import Config
+from brimgate.config.placeholders import store_url
 from brimgate.errors import OperatorError
 from brimgate.front.mcp.certificate import Certificate
 from brimgate.front.mcp.errors import HttpError, NoLoginHere
 from brimgate.front.mcp.listener import Listening
+from brimgate.front.mcp.peers import Peers, PeersDoor
 from brimgate.front.mcp.request import HttpExchange
 from brimgate.front.mcp.router import Handler, Router, answer_document, only
+from brimgate.front.mcp.session_ids import SessionIds
+from brimgate.guard.auth import Fingerprints
 from brimgate.guard.origin import OriginRules
 from brimgate.guard.resources import WELL_KNOWN
 from brimgate.guard.tickets import TICKET_SECONDS
 from brimgate.hold.runtime import ProcessProtection, use_workplace
 from brimgate.relay.protocol import message as rpc
+from brimgate.share.replicas import new_name
 from brimgate.watch.log import LEVELS, Log
 
 if TYPE_CHECKING:
     from brimgate.app.rest_api import ServedApi
+    from brimgate.app.shared_state import SharedState
+    from brimgate.app.workers import WorkerPlace
     from brimgate.hold.protection import Protection
 
 _LEAST_IDLE_SECONDS: Final = 1.0
 """A session that was used a moment ago may be about to be used again."""
 _SHARES: Final = 10
+_MAX_PEER_CONNECTIONS: Final = 10_000
+"""Other workers bound what they accept themselves."""
 _CHECK_SECONDS: Final = 10.0
 _LEAVE_SECONDS: Final = 5.0
 _SWEEP_SECONDS: Final = 5.0
@@ -43,10 +52,16 @@ _LAST_LOOK_SECONDS: Final = 0.25
 
 
 class HttpGateway:
-    def __init__(self, config: Config, log: Log, *, budget: int | None = None) -> None:
-        self.config = config
+    def __init__(
+        self, config: Config, log: Log, *, budget: int | None = None, place: "WorkerPlace | None" = None
+    ) -> None:
+        """Create it. `place` is where we are, if we are one of several workers."""
+        self.config, self._place = config, place
         self._log = log
-        self._entrance = Entrance(config, log)
+        self.name = place.name if place is not None else new_name(config.server.replica)
+        fingerprints = Fingerprints()
+        self._shared = open_shared(config, log, self.name, fingerprints)
+        self._entrance = Entrance(config, log, fingerprints, self._shared)
         self._certificate = _certificate(config)
         self._slots = Slots(
             lambda: self.config.server.max_processes,
@@ -56,9 +71,10 @@ class HttpGateway:
             lambda: self.config.server.max_sessions,
             lambda: self._each(self.config.limits.sessions, "sessions"),
         )
-        protection = ProcessProtection(config)
+        protection = self._shared.protection if self._shared is not None else ProcessProtection(config)
         self._workplace = use_workplace(config.server.engine_processes)
         alone = len(config.upstreams) == 1
+        ids = SessionIds(self.name if self._shared is not None else "")
         self._upstreams = {
             name: ServedUpstream(
                 name,
@@ -70,6 +86,8 @@ class HttpGateway:
                 self._entrance,
                 budget=budget,
                 messages_path="/messages" if alone else f"/messages/{quote(name)}",
+                ids=ids,
+                owners=self._shared.owners if self._shared is not None else None,
             )
             for name in config.upstreams
         }
@@ -85,6 +103,9 @@ class HttpGateway:
             max_body_bytes=config.server.max_body_bytes,
         )
         self._router.tells_paths = self._entrance.is_open
+        self._peers = Peers(place.folder, self.name) if place is not None else None
+        self._router.peers = self._peers
+        self._peers_listening = Listening(PeersDoor(self._router), log, max_connections=_MAX_PEER_CONNECTIONS)
         self._listening = Listening(self._router, log, max_connections=config.server.max_connections)
         self._stopping = asyncio.Event()
         self._is_hurried = False
@@ -176,11 +197,11 @@ class HttpGateway:
         found = {name: (one, one.api) for name, one in self._upstreams.items() if one.api is not None}
         if not found:
             return {}
-        from brimgate.app.rest_api import VERSION, ServedApi
+        from brimgate.app.rest_api import ServedApi, prefixes_of
 
         served: dict[str, ServedApi] = {}
         for name, (one, api) in found.items():
-            prefix = f"/api/{VERSION}" if len(found) == 1 else f"/api/{name}/{VERSION}"
+            prefix = prefixes_of(self.config)[name]
             one.paths = (*one.paths, prefix)
             served[prefix] = ServedApi(
                 name,
@@ -228,10 +249,15 @@ class HttpGateway:
         )
 
     async def open(self) -> None:
+        if self._shared is not None:
+            await self._shared.begin()
         await asyncio.gather(*(upstream.check_login() for upstream in self._upstreams.values()))
         server = self.config.server
         tls = self._certificate.context if self._certificate is not None else None
-        if server.socket:
+        if self._place is not None and self._peers is not None:
+            await self._listening.open_given(self._place.listening(), tls)
+            await self._peers_listening.open_unix(self._peers.socket)
+        elif server.socket:
             await self._listening.open_unix(server.socket, tls)
         else:
             await self._listening.open(server.host, server.port, tls)
@@ -273,7 +299,12 @@ class HttpGateway:
             await self._verifier.end()
         await self._entrance.close()
         await self._listening.close()
+        await self._peers_listening.close()
+        if self._peers is not None:
+            await self._peers.close()
         self._workplace.close()
+        if self._shared is not None:
+            await self._shared.close()
 
     def _stop(self, name: str) -> None:
         """Stop. A second Ctrl-C means that the user does not want to wait; supervisors may repeat a signal."""
@@ -284,6 +315,7 @@ class HttpGateway:
         grace = self.config.server.grace_seconds
         self._log.write("stopping", {"grace_seconds": grace, "pending": self._pending})
         self._listening.stop_accepting()
+        self._peers_listening.stop_accepting()
         for upstream in self._upstreams.values():
             upstream.drain()
         until = time.monotonic() + grace
@@ -320,6 +352,10 @@ class HttpGateway:
             checks["verifier"] = self._verifier.ask()
             if checks["verifier"]["status"] == "unhealthy":
                 status = "unhealthy"
+        if self._shared is not None:
+            checks["redis"] = self._shared.link.health()
+            if checks["redis"]["status"] != "healthy" and status == "healthy":
+                status = "degraded"
         document: dict[str, Any] = {"status": status}
         if self.config.server.health_details or await self._entrance.is_known(exchange, self._all_paths):
             document |= self._details(checks)
@@ -359,6 +395,16 @@ class HttpGateway:
             },
             "connections": self._listening.connections,
         }
+
+
+def open_shared(config: Config, log: Log, name: str, fingerprints: Fingerprints) -> "SharedState | None":
+    """Return what is shared with other replicas, if a store for it is configured. Only then anything of it is loaded."""
+    url = store_url(config)
+    if not url:
+        return None
+    from brimgate.app.shared_state import SharedState
+
+    return SharedState(url, config, log, name, fingerprints)
 
 
 def _certificate(config: Config) -> Certificate | None:

@@ -28,6 +28,7 @@ from brimgate.front.mcp.legacy_sse import LegacySse
 from brimgate.front.mcp.pass_through import Through
 from brimgate.front.mcp.request import HttpExchange
 from brimgate.front.mcp.router import Endpoint, Handler
+from brimgate.front.mcp.session_ids import SessionIds
 from brimgate.front.mcp.sessions import HandshakeSessions
 from brimgate.front.mcp.stateless import StatelessExchanges
 from brimgate.guard.access import FULL_ACCESS, Access
@@ -45,6 +46,7 @@ from brimgate.watch.log import Log
 if TYPE_CHECKING:
     from brimgate.back.rest.api import RestApi
     from brimgate.hold.live_lists import ClaimTickets
+    from brimgate.share.session_owners import SessionOwners
 
 _VERDICT_SECONDS: Final = 300.0
 """How long a server that speaks only the older era is not asked again."""
@@ -140,8 +142,13 @@ class ServedUpstream:
         *,
         budget: int | None,
         messages_path: str,
+        ids: SessionIds,
+        owners: "SessionOwners | None" = None,
     ) -> None:
-        """Create it. `slots` are for processes, `rooms` for sessions. All served upstreams share them."""
+        """Create it. `slots` are for processes, `rooms` for sessions. All served upstreams share them.
+
+        `owners` tell whose sessions are that were opened through another replica.
+        """
         self.name = name
         self._entrance = entrance
         suffixes = ("", f"/{name}") if messages_path == "/messages" else (f"/{name}",)
@@ -180,10 +187,10 @@ class ServedUpstream:
         self._old_was_told = False
 
         self.health = UpstreamHealth(name, self._probe(), log, lambda: self._timing().health_interval_seconds)
-        self.sessions = HandshakeSessions(self._converse, self._timing, self._note_handshake)
+        self.sessions = HandshakeSessions(self._converse, self._timing, self._note_handshake, ids)
         self.singles = StatelessExchanges(self._share, lambda: self._timing().json_response)
         self.old_sse = LegacySse(
-            self._converse, messages_path, self._note_old_client, lambda: entrance.limits.concurrency
+            self._converse, messages_path, self._note_old_client, ids, lambda: entrance.limits.concurrency
         )
         self.through: Through | None = None
         self._http: HttpServer | None = None
@@ -198,6 +205,8 @@ class ServedUpstream:
                     max_bytes=self._max_bytes,
                     most_each=lambda: rooms.most_each,
                     knows_callers=lambda: not entrance.is_open,
+                    name=name,
+                    owners=owners,
                 )
         self._endpoint = Endpoint(self.sessions, self.singles)
 

@@ -3,13 +3,14 @@
 import argparse
 import asyncio
 import json
+import os
 import shlex
 import sys
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from brimgate.cli import Commands
@@ -23,9 +24,12 @@ from brimgate.cli.gateway import (
 )
 from brimgate.cli.output import complain
 from brimgate.config.declarations import Config
-from brimgate.config.sources import Read
+from brimgate.config.sources import WORKER_VARIABLE, Read
 from brimgate.errors import OperatorError
 from brimgate.watch.log import Log
+
+if TYPE_CHECKING:
+    from brimgate.app.workers import WorkerPlace
 
 _SWITCH_SECONDS: Final = 0.001
 """How long a thread may keep the event loop from the interpreter: 5 ms is Python's own, at every callback."""
@@ -52,6 +56,9 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument(
         "--socket", metavar="PATH", help="listen on a Unix socket of our own user instead, without a port"
     )
+    parser.add_argument(
+        "--workers", metavar="N", help="processes that serve the same port; they share a store (default: 1)"
+    )
     parser.add_argument("--tls-cert", metavar="FILE", help="certificate chain (PEM) to serve https with")
     parser.add_argument("--tls-key", metavar="FILE", help="its private key (default: in the same file)")
     add_gateway_options(parser)
@@ -60,6 +67,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    place = _worker_place()
     with sandboxes(options, configuration(options)) as read:
         config = read(None)
         if not config.upstreams:
@@ -68,9 +76,42 @@ def run(options: argparse.Namespace) -> int:
                 "or `upstreams:` in --config FILE"
             )
         log = Log(config.effective_log_level, config.log_format)
-        warn_of_unknown(log, config)
-        run_loop(serve(config, read, config_path(options), log, budget=options.budget, on_open=_announce))
+        if config.server.workers > 1 and place is None:
+            if options.sandbox:
+                raise OperatorError("--sandbox is for one worker: each would have a sandbox of its own")
+            warn_of_unknown(log, config)
+            run_loop(_serve_by_workers(config, log))
+            return 0
+        if place is None:
+            warn_of_unknown(log, config)
+        on_open = _announce if place is None else _say_nothing
+        work = serve(
+            config, read, config_path(options), log, budget=options.budget, on_open=on_open, place=place
+        )
+        run_loop(work)
     return 0
+
+
+def _worker_place() -> "WorkerPlace | None":
+    """Return where we are, if we are one of several workers."""
+    if WORKER_VARIABLE not in os.environ:
+        return None
+    from brimgate.app.workers import WorkerPlace
+
+    return WorkerPlace.of(os.environ.pop(WORKER_VARIABLE))
+
+
+async def _serve_by_workers(config: Config, log: Log) -> None:
+    from brimgate.app.rest_api import prefixes_of
+    from brimgate.app.workers import WorkerGroup
+
+    paths = [quote(prefix) for prefix in prefixes_of(config).values()]
+    group = WorkerGroup(config, log, [sys.executable, "-m", "brimgate", *sys.argv[1:]])
+    await group.run(lambda address: _announce(address, config, paths))
+
+
+def _say_nothing(address: str, config: Config, api_paths: Sequence[str]) -> None:
+    del address, config, api_paths
 
 
 def _announce(address: str, config: Config, api_paths: Sequence[str]) -> None:
@@ -103,6 +144,7 @@ async def serve(
     *,
     budget: int | None = None,
     on_open: Callable[[str, Config, Sequence[str]], object],
+    place: "WorkerPlace | None" = None,
 ) -> None:
     """Serve until a signal. `on_open` gets the address once clients may connect, and the paths of REST APIs."""
     from brimgate.app.reload import Reload
@@ -110,7 +152,7 @@ async def serve(
     from brimgate.watch.records import take_records
 
     take_records(log)
-    gateway = HttpGateway(config, log, budget=budget)
+    gateway = HttpGateway(config, log, budget=budget, place=place)
     await gateway.open()
     reload = Reload(gateway, read, log)
     if path is not None:

@@ -349,6 +349,20 @@ class Server:
         "least seconds between two health checks of an upstream, while somebody asks for /health",
         minimum=0.1,
     )
+    workers: int = option(
+        1,
+        "processes that serve the same port; more than one need a `store` that they share",
+        minimum=1,
+        maximum=64,
+        reloadable=False,
+        flag="--workers",
+    )
+    replica: str = option(
+        "",
+        "beginning of the name of this replica, and so of the ids of its sessions: a load balancer finds them by it",
+        reloadable=False,
+        example="a",
+    )
     engine_processes: int = option(
         1,
         "processes that work on large answers, so that small ones need not wait; they start when there are several. "
@@ -383,10 +397,16 @@ class Config:
         "0: no limit",
         minimum=0,
     )
-    store: Literal["folder", "memory"] = option(
+    store: str = option(
         "folder",
-        "where `run`, `call`, `read` and `reduce` hold answers: `folder` is one of your own, from which each of them "
-        "reads on; `memory` ends with the process. `serve` uses memory in any case",
+        "where answers are held: `memory`; `folder`, one of your own, from which `run`, `call`, `read` and `reduce` read on "
+        "(`serve` uses memory then); or the URL of a Redis or Valkey that all replicas of `serve` share (also REDIS_URL): "
+        "redis://, rediss:// or unix://; `${NAME}` is filled in from the environment",
+        reloadable=False,
+    )
+    redis_prefix: str = option(
+        "brimgate:",
+        "beginning of all keys in that Redis or Valkey: gateways with another one share nothing",
         reloadable=False,
     )
     wrapper_log: str = option(

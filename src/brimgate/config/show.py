@@ -27,9 +27,18 @@ def without_secrets(config: Config) -> Config:
     """Return the configuration with its secrets masked."""
     return replace(
         config,
+        store=_masked_store(config.store),
         upstreams={name: _masked_upstream(one) for name, one in config.upstreams.items()},
         auth=_masked_auth(config.auth),
     )
+
+
+def _masked_store(store: str) -> str:
+    """Mask what stands before the host: a user's name and a password."""
+    from brimgate.config.masking import MASK
+
+    scheme, _, rest = store.partition("://")
+    return f"{scheme}://{MASK}@{rest.rpartition('@')[2]}" if "@" in rest else store
 
 
 def _masked_auth(auth: AuthOptions) -> AuthOptions:

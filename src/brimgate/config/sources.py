@@ -18,7 +18,7 @@ from brimgate.config.declarations import (
     Server,
     Upstream,
 )
-from brimgate.config.placeholders import filled, unfilled
+from brimgate.config.placeholders import filled, problems_of, unfilled
 from brimgate.config.reader import Place, dotted, raise_all, read_scalar
 from brimgate.config.tree import MAX_BYTES, shown
 from brimgate.engine.options import PREFIX, Key, inner_of, keys_of
@@ -26,7 +26,11 @@ from brimgate.errors import ConfigError, OperatorError
 
 Read = Callable[[bytes | None], Config]
 """Reads the configuration, from the content of its file where that is known already."""
-OTHER_VARIABLES: Final = frozenset(("BRIMGATE_CONFIG", "BRIMGATE_STATE_DIR", "BRIMGATE_CURSOR_KEY"))
+WORKER_VARIABLE: Final = "BRIMGATE_WORKER"
+"""Tells a process that it is one of several workers, and which."""
+OTHER_VARIABLES: Final = frozenset(
+    ("BRIMGATE_CONFIG", "BRIMGATE_STATE_DIR", "BRIMGATE_CURSOR_KEY", WORKER_VARIABLE)
+)
 _SECTIONS: Final = {
     "context_protection": ContextProtection,
     "server": Server,
@@ -51,6 +55,9 @@ _OUR_HEADERS: Final = frozenset(
 )
 _NO_NAMES: Final = ("", ".", "..")
 """Names that clients resolve to another place when they are part of a path."""
+_PLACES: Final = ("folder", "memory")
+_STORE_URL: Final = re.compile(r"(?:rediss?|unix)://\S+")
+_REPLICA: Final = re.compile(r"[A-Za-z0-9_-]{0,20}")
 _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
@@ -178,6 +185,7 @@ def _check(
 
 
 def _unfilled(config: Config, environment: AnyMapping[str, str]) -> Iterator[tuple[tuple[Place, ...], str]]:
+    yield from (((("store",),), what) for what in problems_of(config.store, environment))
     for name, one in config.upstreams.items():
         for place, what in unfilled(one, environment):
             yield (("upstreams", name, *place),), what
@@ -199,6 +207,11 @@ def _impossible(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
     if not _TOOL_NAME.fullmatch(config.read_tool):
         what = f"must be a name of 1 to 64 letters, digits, _, - or ., not {config.read_tool[:40]!r}"
         yield (("read_tool",),), what
+    if config.store not in _PLACES and not _STORE_URL.match(config.store):
+        what = "must be folder, memory, or the URL of a Redis or Valkey: redis://HOST:6379, rediss://… or unix:///PATH"
+        yield (("store",),), what
+    if not _REPLICA.fullmatch(config.server.replica):
+        yield (("server", "replica"),), "must be a name of at most 20 letters, digits, _ or -"
     for name, one in config.upstreams.items():
         home = ("upstreams", name)
         if name in _NO_NAMES:

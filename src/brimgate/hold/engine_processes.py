@@ -49,7 +49,8 @@ class EngineProcesses:
         loop = asyncio.get_running_loop()
         for tries_left in reversed(range(_TRIES)):
             try:
-                return errand.then(await loop.run_in_executor(self._threads, self._run, errand))
+                found = await loop.run_in_executor(self._threads, self._run, errand)
+                return found if errand.blocks else errand.then(found)
             except (OSError, EOFError):
                 if not tries_left:
                     raise
@@ -82,7 +83,7 @@ class EngineProcesses:
                 self._idle.append(process)
         if not is_done:
             raise found
-        return found
+        return errand.then(found) if errand.blocks else found
 
     def _taken(self) -> "EngineProcess | None":
         """Return a process that waits for work, if any does that was not killed meanwhile."""

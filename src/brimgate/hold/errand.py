@@ -23,6 +23,8 @@ class Errand(NamedTuple, Generic[_T]):
     argument: Any
     then: Callable[[Any], _T]
     """Takes what came back, in this process."""
+    blocks: bool = False
+    """Whether `then` may wait for a store."""
 
 
 class Keeper(NamedTuple):

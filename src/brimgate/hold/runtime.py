@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from threading import Condition, Lock, Thread
-from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 from brimgate.platform import give_back_large_blocks
@@ -22,7 +22,6 @@ ERRAND_BYTES: Final = (32_000, 8 << 20)
 UNKNOWN_BYTES: Final = 1 << 20
 """For work whose size is known only when it is done, such as a search in a held answer."""
 _ROUNDING_SECONDS: Final = 0.001
-StoreName = Literal["folder", "memory"]
 
 
 class HoldOptions(Protocol):
@@ -32,7 +31,7 @@ class HoldOptions(Protocol):
     def max_result_bytes(self) -> int: ...
 
     @property
-    def store(self) -> StoreName: ...
+    def store(self) -> str: ...
 
 
 class ProtectionSource(Protocol):
@@ -42,6 +41,9 @@ class ProtectionSource(Protocol):
     def blocks(self) -> bool:
         """Whether work with it must not be done on an event loop: its store may wait, or it is not loaded yet."""
         ...
+
+    @property
+    def is_loaded(self) -> bool: ...
 
     def __call__(self) -> "Protection": ...
 
@@ -58,6 +60,10 @@ class ProcessProtection:
     def blocks(self) -> bool:
         return self._made is None or self._made.store.blocks
 
+    @property
+    def is_loaded(self) -> bool:
+        return self._made is not None
+
     def __call__(self) -> "Protection":
         if self._made is None:
             with self._lock:  # two threads that need it at the same time must get the same one
@@ -71,9 +77,9 @@ class ProcessProtection:
         from brimgate.hold.protection import Protection, process_ring
         from brimgate.hold.stores.memory import MemoryStore
 
-        return Protection(Policy(), process_ring(), MemoryStore(self._bounds()))
+        return Protection(Policy(), process_ring(), MemoryStore(self.bounds()))
 
-    def _bounds(self) -> "Bounds":
+    def bounds(self) -> "Bounds":
         from brimgate.hold.stores.contract import Bounds
 
         usual = Bounds()
@@ -105,7 +111,7 @@ class UserProtection(ProcessProtection):
         if self._store is None:
             from brimgate.hold.stores.file import UserStore
 
-            self._store = UserStore(self._bounds(), self._on_trouble)
+            self._store = UserStore(self.bounds(), self._on_trouble)
         return self._store
 
     def sweep(self) -> None:

@@ -190,8 +190,9 @@ class HttpClient:
         idle_seconds: float = 3.0,
         max_idle: int = 64,
         tls: "ssl.SSLContext | None" = None,
+        socket_path: str = "",
     ) -> None:
-        """Create a client.
+        """Create a client. `socket_path` is the Unix socket where the origin is reached, if it is.
 
         `tls` must check certificates and names; the default uses those of the system or of SSL_CERT_FILE.
         """
@@ -204,7 +205,7 @@ class HttpClient:
         self._connect_seconds = connect_seconds
         self._idle_seconds = idle_seconds
         self._max_idle = max_idle
-        self._tls = tls
+        self._tls, self._socket_path = tls, socket_path
         self._prelude = b" HTTP/1.1\r\nHost: " + origin.host_header + b"\r\nAccept-Encoding: identity"
         self._prelude_controls = self._prelude.count(b"\r") + self._prelude.count(b"\n")
         self._good_names: set[bytes] = set()
@@ -353,6 +354,9 @@ class HttpClient:
             raise ConnectionAbortedError
         loop = asyncio.get_running_loop()
         origin = self.origin
+        if self._socket_path:
+            await loop.create_unix_connection(lambda: connection, self._socket_path)
+            return
         if origin.scheme == "http":
             await loop.create_connection(lambda: connection, origin.host, origin.port)
             return

@@ -111,7 +111,8 @@ class Reducer:
             answer = rpc.failure(message.key, rpc.UPSTREAM_GONE, text)
             return [self.refusal(call, answer, text, "error"), ToClient(answer, UpstreamGarbled(text))]
         work = self._work(partial(self._result, message, call, line), len(line))
-        if ERRAND_BYTES[0] < len(line) <= ERRAND_BYTES[1] and not work.blocks and rule.formats is None:
+        is_worth = ERRAND_BYTES[0] < len(line) <= ERRAND_BYTES[1]
+        if is_worth and self._protection.is_loaded and rule.formats is None:
             return [work._replace(errand=self._errand(message, call, line))]
         return [work]
 
@@ -125,13 +126,17 @@ class Reducer:
 
         rule, raw, protection = self._rule(call, line), bytes(message.result), self._protection()
         schema, now = self._catalog.schemas.get(call.tool, b""), self._clock()
-        keeper = Keeper(protection.ring.keys, call.rules.ttl_seconds, self._binding(call), now)
+        store = protection.store
+        keeper = Keeper(
+            protection.ring.keys, call.rules.ttl_seconds, self._binding(call), now, store.is_distant
+        )
 
         def then(done: "BoundAnswer") -> list[Action]:
             hold_again(protection, done.kept, now)
             return self._bounded(message, call, line, done.bounded, done.seconds)
 
-        return Errand(bound_elsewhere, BoundTask(raw, rule, schema, call.modern, keeper), then)
+        task = BoundTask(raw, rule, schema, call.modern, keeper)
+        return Errand(bound_elsewhere, task, then, store.blocks)
 
     def _result(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
         from brimgate.relay import results

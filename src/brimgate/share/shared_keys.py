@@ -68,6 +68,8 @@ class SharedKeys(KeyRing):
         self._wrapping = Seal(lambda: (self._wrapping_key,)) if password else None
         self._wrapping_key = _stretched(password, link.prefix) if password and given is None else b""
         self._own = own
+        self.problem = ""
+        """Why the keys of the store cannot be used, if they cannot."""
         if given is None and not password:
             warn(
                 "the store has no password, so that its keys are in it in clear: give it one, or give all replicas the "
@@ -86,8 +88,12 @@ class SharedKeys(KeyRing):
         self._checked_at = time.monotonic()
         try:
             await self._exchange()
+            self.problem = ""
         except StoreAway:
             self._choose()
+        except OperatorError as error:
+            self.problem = str(error)
+            raise
 
     async def _exchange(self) -> None:
         name = self._link.key("keys")

@@ -1,6 +1,5 @@
 """One client that does the handshake: where each of its messages goes, and each message for it."""
 
-import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -27,8 +26,8 @@ _STANDALONE: Final = 0
 class HttpSession:
     """One client: where each of its messages goes, and each message for it."""
 
-    def __init__(self, principal: Principal, converse: Converse) -> None:
-        self.id = secrets.token_hex(16).encode()
+    def __init__(self, principal: Principal, converse: Converse, session_id: str) -> None:
+        self.id = session_id.encode()
         self.owner, self.principal, self.account = principal, principal.id, principal.account
         self.link = converse(self._deliver, principal)
         self._streams: OrderedDict[int, EventStream] = OrderedDict()

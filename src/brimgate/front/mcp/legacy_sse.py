@@ -1,15 +1,14 @@
 """The transport of 2024-11-05, for clients that know no other: one long GET to listen, a POST for each message."""
 
 import asyncio
-import secrets
 from collections.abc import Callable
 from typing import Final
-from urllib.parse import parse_qs
 
 from brimgate.front.mcp.errors import Challenge, HttpError, from_access, no_session, too_many, upstream_down
 from brimgate.front.mcp.event_stream import EventStream
 from brimgate.front.mcp.request import Conversation, Converse, HttpExchange, check_batch, wait_for_room
 from brimgate.front.mcp.router import not_allowed
+from brimgate.front.mcp.session_ids import SessionIds, session_ids_in
 from brimgate.guard.limits import too_many_calls
 from brimgate.http.sse import write_event
 from brimgate.relay.actions import ToClient
@@ -25,8 +24,10 @@ _GRACE_SECONDS: Final = 1.0
 class _Listening:
     """One client, as long as it listens."""
 
-    def __init__(self, exchange: HttpExchange, converse: Converse, messages_path: str) -> None:
-        self.id = secrets.token_hex(16)
+    def __init__(
+        self, exchange: HttpExchange, converse: Converse, messages_path: str, session_id: str
+    ) -> None:
+        self.id = session_id
         self.principal = exchange.principal.id
         self.token = exchange.token
         address = f"{messages_path}?sessionId={self.id}".encode()
@@ -63,13 +64,14 @@ class LegacySse:
         converse: Converse,
         messages_path: str,
         on_use: Callable[[], None],
+        ids: SessionIds,
         most_calls: Callable[[], int] = lambda: 0,
     ) -> None:
         """Create the transport. `on_use` is called for every client that uses it.
 
         `most_calls` says how many of a client's calls may wait for their answers; 0 is no limit.
         """
-        self._most_calls = most_calls
+        self._ids, self._most_calls = ids, most_calls
         self._converse, self._messages_path = converse, messages_path
         newer = messages_path.replace("/messages", "/mcp", 1).encode()
         self._deprecation = [_DEPRECATED, (b"link", b"<" + newer + b'>; rel="successor-version"')]
@@ -106,7 +108,7 @@ class LegacySse:
             raise HttpError(406, "Accept must name text/event-stream")
         if self.is_draining:
             raise too_many("no more sessions can be opened: Brimgate is about to end", b"")
-        client = _Listening(exchange, self._converse, self._messages_path)
+        client = _Listening(exchange, self._converse, self._messages_path, self._ids.new())
         self._clients[client.id] = client
         self.created += 1
         self._on_use()
@@ -121,7 +123,7 @@ class LegacySse:
             await asyncio.shield(client.link.end(_GRACE_SECONDS))
 
     async def _take(self, exchange: HttpExchange) -> None:
-        given = _session_ids(exchange)
+        given = session_ids_in(exchange.query)
         if len(given) != 1:
             raise HttpError(400, "the address must hold the sessionId that GET /sse told")
         client = self._clients.get(given[0])
@@ -139,7 +141,9 @@ class LegacySse:
 
     def token_of(self, exchange: HttpExchange) -> str:
         """Return the token that the session of a message was opened with; empty if there is none."""
-        found = [one for given in _session_ids(exchange) if (one := self._clients.get(given)) is not None]
+        found = [
+            one for given in session_ids_in(exchange.query) if (one := self._clients.get(given)) is not None
+        ]
         return found[0].token if len(found) == 1 else ""
 
     def sweep(self) -> None:
@@ -152,8 +156,3 @@ class LegacySse:
     def end(self) -> None:
         for client in self._clients.values():
             client.stream.finish()
-
-
-def _session_ids(exchange: HttpExchange) -> list[str]:
-    given = parse_qs(exchange.query.decode("latin-1"))
-    return given.get("sessionId", given.get("session_id", []))

@@ -78,6 +78,14 @@ class Listening:
         self.port = _port_of(self._server.sockets)
         self._doorkeeper.start()
 
+    async def open_given(self, listening: socket.socket, tls: "ssl.SSLContext | None" = None) -> None:
+        """Listen on a socket that another process has bound."""
+        loop = asyncio.get_running_loop()
+        make = loop.create_unix_server if listening.family == socket.AF_UNIX else loop.create_server
+        self._server = await make(self._connection, sock=listening, backlog=_BACKLOG, ssl=tls)
+        self.port = _port_of([listening]) if listening.family != socket.AF_UNIX else 0
+        self._doorkeeper.start()
+
     async def open_unix(self, path: str, tls: "ssl.SSLContext | None" = None) -> None:
         """Listen on a Unix socket. What a process that has ended has left there is replaced."""
         if sys.platform == "win32":

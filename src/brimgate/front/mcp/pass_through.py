@@ -43,6 +43,14 @@ class CalledServer(Protocol):
     async def call(self, method: bytes, headers: list[Header], body: bytes | None) -> UpstreamAnswer: ...
 
 
+class KnownOwners(Protocol):
+    """Whose sessions are, as other replicas know."""
+
+    async def remember(self, upstream: str, session: bytes, principal: str) -> None: ...
+    async def is_owner(self, upstream: str, session: bytes, principal: str) -> bool: ...
+    async def forget(self, upstream: str, session: bytes, principal: str) -> None: ...
+
+
 class Through:
     def __init__(
         self,
@@ -54,13 +62,16 @@ class Through:
         max_bytes: int,
         most_each: Callable[[], int],
         knows_callers: Callable[[], bool],
+        name: str = "",
+        owners: KnownOwners | None = None,
     ) -> None:
         """Create the handler. `forwarded` are client headers, besides those of MCP, that the server may see.
 
         `most_each` is how many sessions of one account are remembered. Where callers are authenticated
         (`knows_callers`), a session that we do not remember is nobody's: the server may not know whose it is. Elsewhere
-        it is looked up there.
+        it is looked up there. `owners` tell which of the upstream `name` other replicas remember.
         """
+        self._name, self._owners_elsewhere = name, owners
         self._most_each, self._knows_callers = most_each, knows_callers
         self._caller, self._new_session, self._tell = caller, new_session, tell
         self._forwarded = _FORWARDED | {name.lower().encode() for name in forwarded}
@@ -116,7 +127,7 @@ class Through:
         if not body.strip():
             raise HttpError(400, "the request has no body", code=rpc.PARSE_ERROR)
         method, key = (message.method, message.key) if isinstance(message, Message) else ("", b"")
-        session = self._session(exchange, key)
+        session = await self._session(exchange, key)
         onward, given = await _routed(session.from_client(body))
         if given and isinstance(message, Message):
             await self._check_own(exchange, message)
@@ -150,7 +161,10 @@ class Through:
     ) -> None:
         answer = await self._call(b"POST", exchange, onward)
         if method == "initialize" and answer.status < 300:
-            self._remember(exchange.principal.id, answer.header(SESSION_ID), session)
+            given = answer.header(SESSION_ID)
+            self._remember(exchange.principal.id, given, session)
+            if given and self._owners_elsewhere is not None:
+                await self._owners_elsewhere.remember(self._name, given, exchange.principal.id)
         elif answer.status < 300:
             self._unproven.pop(self._key(exchange), None)
         try:
@@ -199,11 +213,11 @@ class Through:
 
     async def _plain(self, exchange: HttpExchange, method: bytes) -> None:
         """Handle GET and DELETE, which the server answers."""
-        session = self._session(exchange)
+        session = await self._session(exchange)
         try:
             answer = await self._call(method, exchange, None)
             if answer.status == 404 or (method == b"DELETE" and answer.status < 300):
-                self._forget(exchange)
+                await self._forget(exchange)
             try:
                 await self._passing.pass_on(exchange, answer, session, b"", [])
             finally:
@@ -245,7 +259,7 @@ class Through:
         answer = await self._call(b"POST", exchange, _PING)
         answer.abort()
         if answer.status == 404:
-            self._forget(exchange)
+            await self._forget(exchange)
             raise no_session(message.key)
         if answer.status >= 400:
             raise HttpError(answer.status, "the server does not take this session", key=message.key)
@@ -256,7 +270,7 @@ class Through:
     def _key(self, exchange: HttpExchange) -> tuple[str, bytes]:
         return exchange.principal.id, exchange.header(SESSION_ID)
 
-    def _session(self, exchange: HttpExchange, message_key: bytes = b"") -> Session:
+    async def _session(self, exchange: HttpExchange, message_key: bytes = b"") -> Session:
         """Return the client's session. Raise HttpError if it is another's: the server may not tell them apart.
 
         Without a session id, make one for this exchange alone: ids mean nothing beyond it.
@@ -265,6 +279,9 @@ class Through:
         if not key[1]:
             return self._make(exchange.principal)
         session = self._sessions.get(key)
+        if session is None and await self._is_known_elsewhere(exchange):
+            session = self._make(exchange.principal)
+            self._remember(*key, session)
         if session is None:
             if self._owners[key[1]] or self._knows_callers():
                 raise no_session(message_key)
@@ -277,6 +294,13 @@ class Through:
             self._unproven[key] = None
         self._sessions.move_to_end(key)
         return session
+
+    async def _is_known_elsewhere(self, exchange: HttpExchange) -> bool:
+        principal, given = self._key(exchange)
+        others = self._owners_elsewhere
+        if others is None or not self._knows_callers() or _SESSION.fullmatch(given) is None:
+            return False
+        return await others.is_owner(self._name, given, principal)
 
     def _make(self, principal: Principal) -> Session:
         return self._new_session(self._catalogs.of(principal.id), principal)
@@ -306,8 +330,11 @@ class Through:
         most = Counter(account_of(principal) for principal, _ in self._unproven).most_common(1)[0][0]
         return _oldest(self._unproven, most)
 
-    def _forget(self, exchange: HttpExchange) -> None:
-        self._drop(self._key(exchange))
+    async def _forget(self, exchange: HttpExchange) -> None:
+        principal, given = self._key(exchange)
+        self._drop((principal, given))
+        if self._owners_elsewhere is not None:
+            await self._owners_elsewhere.forget(self._name, given, principal)
 
     def _drop(self, key: tuple[str, bytes]) -> None:
         self._unproven.pop(key, None)

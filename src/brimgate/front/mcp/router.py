@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Final
+from typing import Final, Protocol
 
 from brimgate.errors import UpstreamError
 from brimgate.front.mcp.errors import INTERNAL_ERROR, HttpError, NoLoginHere, upstream_down
@@ -75,6 +75,14 @@ def not_allowed(methods: str) -> HttpError:
     return HttpError(405, f"use {methods}", headers=[(b"allow", methods.encode())])
 
 
+class PeerRouting(Protocol):
+    """Other workers that may have the session of a request."""
+
+    def home_of(self, exchange: HttpExchange) -> str: ...
+
+    async def hand_on(self, exchange: HttpExchange, name: str) -> None: ...
+
+
 class Router:
     def __init__(
         self,
@@ -91,22 +99,27 @@ class Router:
         self.max_body_bytes = max_body_bytes
         self._routes = routes
         self._report = report
+        self.peers: PeerRouting | None = None
         self.tells_paths = True
         """Whether a wrong path is answered with the right ones, which name the upstreams."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.answer(scope, receive, send)
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send, *, was_checked: bool = False) -> None:
+        """Answer a request. One that `was_checked` comes from another worker, which knows that its session is here."""
         if scope["type"] != "http":
             return
         exchange = HttpExchange(scope, receive, send, max_body_bytes=self.max_body_bytes)
         try:
-            await self._answer(exchange)
+            await self._answer(exchange, self._route if was_checked else self._handle)
         finally:  # also if we are about to end, and it is cut
             if self._report.tells(exchange.log_level):
                 self._report.write("request", exchange.summary(), exchange.log_level)
 
-    async def _answer(self, exchange: HttpExchange) -> None:
+    async def _answer(self, exchange: HttpExchange, handler: Handler) -> None:
         try:
-            await self._handle(exchange)
+            await handler(exchange)
         except HttpError as refusal:
             await self._refuse(exchange, refusal)
         except UpstreamError as error:
@@ -142,6 +155,12 @@ class Router:
                 ],
             )
             return
+        if self.peers is not None and (peer := self.peers.home_of(exchange)):
+            await self.peers.hand_on(exchange, peer)
+        else:
+            await self._route(exchange)
+
+    async def _route(self, exchange: HttpExchange) -> None:
         handler = self._routes.get(exchange.path)
         if handler is not None:
             await handler(exchange)

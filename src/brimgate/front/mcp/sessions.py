@@ -11,6 +11,7 @@ from brimgate.front.mcp.client_session import GRACE_SECONDS, HttpSession
 from brimgate.front.mcp.errors import HttpError, no_session, too_many, upstream_down
 from brimgate.front.mcp.event_stream import EventStream
 from brimgate.front.mcp.request import SESSION_ID, Converse, HttpExchange, Timing, messages_of, wait_for_room
+from brimgate.front.mcp.session_ids import SessionIds
 from brimgate.guard.principal import Principal
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
@@ -32,8 +33,10 @@ class HandshakeSessions:
         converse: Converse,
         timing: Callable[[], Timing],
         on_handshake: "Callable[[UpstreamError | None], None]",
+        ids: SessionIds,
     ) -> None:
         """Create it. `on_handshake` gets why the server failed a handshake, or None if it answered."""
+        self._ids = ids
         self._converse, self._timing, self._on_handshake = converse, timing, on_handshake
         self._sessions: dict[bytes, HttpSession] = {}
         self._ending: set[asyncio.Task[None]] = set()
@@ -149,12 +152,12 @@ class HandshakeSessions:
     async def _opened(self, principal: Principal, key: bytes) -> HttpSession:
         """Open a session. Where there is no room, the one that nobody has used for longest ends."""
         try:
-            return HttpSession(principal, self._converse)
+            return HttpSession(principal, self._converse, self._ids.new())
         except HttpError as full:
             full.key = key
             if not await self.make_room(principal.account):
                 raise
-        return HttpSession(principal, self._converse)
+        return HttpSession(principal, self._converse, self._ids.new())
 
     def idlest(self, account: str, before: float) -> HttpSession | None:
         """Return an account's session that was not used for longest, and not since `before`.

@@ -1,0 +1,199 @@
+"""`brimgate serve --workers N`: several processes that serve one port, and the one that starts them.
+
+The socket is bound once and inherited, so that no connection is lost when a worker ends. On SIGHUP the workers are
+replaced one by one: each new one serves before the old one may finish its calls.
+"""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from brimgate.config.declarations import Config
+from brimgate.config.placeholders import store_url
+from brimgate.config.sources import WORKER_VARIABLE
+from brimgate.errors import OperatorError
+from brimgate.front.mcp.listener import UnixPath
+from brimgate.share.replicas import new_name
+from brimgate.watch.log import Log
+
+_START_SECONDS: Final = 120.0
+_LOOK_SECONDS: Final = 0.05
+_AGAIN_SECONDS: Final = 1.0
+_SPARE_SECONDS: Final = 5.0
+"""What a worker may take beyond its grace period."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerPlace:
+    """What a worker is told by whoever starts it."""
+
+    name: str
+    folder: Path
+    """Where the sockets are by which workers reach each other."""
+    descriptor: int
+    """The socket to listen on."""
+
+    @classmethod
+    def of(cls, text: str) -> "WorkerPlace":
+        name, descriptor, folder = text.split(":", 2)
+        return cls(name, Path(folder), int(descriptor))
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.descriptor}:{self.folder}"
+
+    def listening(self) -> socket.socket:
+        return socket.socket(fileno=self.descriptor)
+
+
+class WorkerGroup:
+    def __init__(self, config: Config, log: Log, command: Sequence[str]) -> None:
+        """Create it. `command` is what starts a worker."""
+        _check(config)
+        self._config, self._log, self._command = config, log, command
+        self._folder = Path(tempfile.mkdtemp(prefix="brimgate-workers-"))
+        self._unix = UnixPath(config.server.socket) if config.server.socket else None
+        self._socket = self._unix.bind() if self._unix is not None else _bound(config)
+        self._socket.listen(socket.SOMAXCONN)
+        self._workers: dict[str, asyncio.subprocess.Process] = {}
+        self._leaving: set[str] = set()
+        self._stopping = asyncio.Event()
+        self._turning = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def address(self) -> str:
+        server = self._config.server
+        scheme = "https" if server.tls_cert else "http"
+        if server.socket:
+            return f"{scheme}://unix:{server.socket}:"
+        host = f"[{server.host}]" if ":" in server.host else server.host
+        return f"{scheme}://{host}:{self._socket.getsockname()[1]}"
+
+    async def run(self, on_open: Callable[[str], object]) -> None:
+        """Serve until a signal. Raise OperatorError if the workers do not start."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stopping.set)
+        loop.add_signal_handler(signal.SIGHUP, lambda: self._start(self._replace_all()))
+        try:
+            for _ in range(self._config.server.workers):
+                await self._add()
+            on_open(self.address)
+            await self._stopping.wait()
+        finally:
+            await self._end_all()
+            if self._unix is not None:
+                self._unix.remove()
+            self._socket.close()
+            with suppress(OSError):
+                self._folder.rmdir()
+
+    async def _add(self) -> str:
+        """Start a worker, and wait until it serves."""
+        place = WorkerPlace(new_name(self._config.server.replica), self._folder, self._socket.fileno())
+        worker = await asyncio.create_subprocess_exec(
+            *self._command,
+            pass_fds=(place.descriptor,),
+            env={**os.environ, WORKER_VARIABLE: str(place)},
+            stdin=asyncio.subprocess.DEVNULL,
+        )
+        self._workers[place.name] = worker
+        own = self._folder / f"{place.name}.sock"
+        until = time.monotonic() + _START_SECONDS
+        while not own.exists():
+            if worker.returncode is not None or time.monotonic() > until or self._stopping.is_set():
+                self._leaving.add(place.name)
+                raise OperatorError("a worker did not start: its own messages say why")
+            await asyncio.sleep(_LOOK_SECONDS)
+        self._start(self._watch(place.name, worker))
+        return place.name
+
+    def _start(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _watch(self, name: str, worker: "asyncio.subprocess.Process") -> None:
+        """Start another worker for one that ends without being told to."""
+        code = await worker.wait()
+        self._workers.pop(name, None)
+        self._remove_socket(name)
+        if name in self._leaving or self._stopping.is_set():
+            return
+        self._log.write("worker_ended", {"worker": name, "exit": code}, "error")
+        while not self._stopping.is_set():
+            await asyncio.sleep(_AGAIN_SECONDS)
+            with suppress(OperatorError):
+                await self._add()
+                return
+
+    async def _replace_all(self) -> None:
+        """Replace the workers one by one. If a new one does not start, the others stay."""
+        async with self._turning:
+            for name in list(self._workers):
+                try:
+                    await self._add()
+                except OperatorError as error:
+                    self._log.write(
+                        "reload_rejected", {"reason": str(error), "kept": "the workers before"}, "error"
+                    )
+                    return
+                await self._end(name)
+            self._log.write("workers_replaced", {"workers": len(self._workers)})
+
+    async def _end(self, name: str) -> None:
+        worker = self._workers.get(name)
+        if worker is None:
+            return
+        self._leaving.add(name)
+        with suppress(ProcessLookupError):
+            worker.terminate()
+        try:
+            async with asyncio.timeout(self._config.server.grace_seconds + _SPARE_SECONDS):
+                await worker.wait()
+        except TimeoutError:
+            with suppress(ProcessLookupError):
+                worker.kill()
+            await worker.wait()
+        self._workers.pop(name, None)
+        self._remove_socket(name)
+
+    async def _end_all(self) -> None:
+        self._stopping.set()
+        await asyncio.gather(*(self._end(name) for name in list(self._workers)))
+        for task in list(self._tasks):
+            task.cancel()
+
+    def _remove_socket(self, name: str) -> None:
+        (self._folder / f"{name}.sock").unlink(missing_ok=True)
+
+
+def _check(config: Config) -> None:
+    if sys.platform == "win32":
+        raise OperatorError("--workers cannot be used on Windows: run replicas behind a load balancer")
+    if not store_url(config):
+        raise OperatorError(
+            f"--workers {config.server.workers} needs a store that they share: set `store` to a Redis or Valkey, such as "
+            "redis://127.0.0.1:6379 or unix:///run/valkey/valkey.sock, or REDIS_URL"
+        )
+
+
+def _bound(config: Config) -> socket.socket:
+    server = config.server
+    try:
+        return socket.create_server(
+            (server.host, server.port),
+            family=socket.AF_INET6 if ":" in server.host else socket.AF_INET,
+            backlog=socket.SOMAXCONN,
+        )
+    except (OSError, OverflowError) as error:
+        raise OperatorError(f"cannot listen on {server.host}:{server.port}: {error}") from None

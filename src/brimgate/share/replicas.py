@@ -1,0 +1,53 @@
+"""The replicas that share a store. Each is known by its name while it runs."""
+
+import re
+import secrets
+from typing import Final
+
+from brimgate.errors import StoreAway
+from brimgate.share.store_link import StoreLink
+
+_BEAT_SECONDS: Final = 15
+"""A replica that was not heard of for so long has ended."""
+NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,40}")
+
+
+def new_name(given: str = "") -> str:
+    """Return a name for a process: no two are the same, because sessions are found by it."""
+    own = secrets.token_hex(4)
+    return f"{given}-{own}" if given else own
+
+
+class Replicas:
+    """Keeps the contract of `Siblings`: who is still fetching a list."""
+
+    are_one_user = False
+
+    def __init__(self, link: StoreLink, name: str) -> None:
+        self._link, self.name = link, name
+
+    async def beat(self) -> None:
+        """Tell the others that we run."""
+        try:
+            await self._link.ask(
+                lambda client: client.set(self._key(self.name), b"1", ex=_BEAT_SECONDS), writes=True
+            )
+        except StoreAway:
+            return
+
+    @property
+    def token(self) -> bytes:
+        return self.name.encode()
+
+    def elsewhere(self, token: bytes) -> str:
+        name = token.decode("ascii", "replace")
+        if name == self.name or not NAME.fullmatch(name):
+            return ""
+        try:
+            runs = self._link.run(lambda client: client.exists(self._key(name)))
+        except StoreAway:
+            return ""
+        return f"the replica {name}" if runs else ""
+
+    def _key(self, name: str) -> str:
+        return self._link.key("replica", name)
