@@ -40,6 +40,8 @@ def two_values(key: Key) -> tuple[Any, Any]:
     if kind is float:
         least = key.option.minimum or 0
         return (least + 0.5, least + 0.25)
+    if key.path == ("store",):
+        return "memory", "redis://127.0.0.1:1"
     return "alpha", "beta"
 
 

@@ -319,11 +319,11 @@ def text_of(answer: dict[str, Any]) -> str:
     return answer["result"]["content"][0]["text"]
 
 
-def workers_of(serving: Serving) -> set[int]:
-    """The processes that a pool has started, without its keeper."""
+def workers_of(serving: Serving, what: str = "spawn_main") -> set[int]:
+    """The processes that it has started to work on answers, or others that are started so."""
     threads = Path(f"/proc/{serving.process.pid}/task").glob("*/children")
     children = [int(child) for thread in threads for child in _text_of(thread).split()]
-    return {child for child in children if "spawn_main" in _text_of(Path(f"/proc/{child}/cmdline"))}
+    return {child for child in children if what in _text_of(Path(f"/proc/{child}/cmdline"))}
 
 
 def _text_of(path: Path) -> str:

@@ -8,7 +8,7 @@ import random
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from tests.http.crowd import CALLED_OFF, LOG_LEVEL, Passer, Shaker, Single, Some
 from tests.http.crowd import SECRET as CANARY
 from tests.http.serving import Answer, Serving, modern, next_event, serve
 from tests.relay.replies import following
+from tests.store.redis_server import redis_server
 
 CALLS = int(os.environ.get("BRIMGATE_ISOLATION_CALLS", "10000"))
 """In all; `make soak` makes more."""
@@ -90,8 +91,8 @@ def test_clients_of_both_eras_in_front_of_an_http_server(tmp_path: Path) -> None
 
 
 @contextmanager
-def team(folder: Path, keys: Sequence[str]) -> Iterator[Serving]:
-    """A command at /mcp/pipes and a server with a URL at /mcp/url, for callers with these keys."""
+def team(folder: Path, keys: Sequence[str], store: str = "", count: int = 1) -> Iterator[list[Serving]]:
+    """A command at /mcp/pipes and a server with a URL at /mcp/url, for callers with these keys; by so many replicas."""
     port, config = free_port(), folder / "brimgate.json"
     many = {"sessions": 1_000, "processes": 1_000, "requests": 10**9, "reads": 10**9, "concurrency": 1_000}
     document = {
@@ -102,20 +103,22 @@ def team(folder: Path, keys: Sequence[str]) -> Iterator[Serving]:
         "auth": {"mode": "static", "keys": {name_of(n): [digest_of(key)] for n, key in enumerate(keys)}},
         "limits": many,
         "server": {"max_sessions": 10_000, "max_processes": 10_000, "grace_seconds": 0},
+        "store": store or "memory",
     }
     config.write_text(json.dumps(document))
+    options = ("--budget", "600", "--config", str(config), "--log-level", "debug")
     with (
         running([*SECRET, "http", str(port)], folder / "server.log", listens(port)),
-        serve("--budget", "600", "--config", str(config), "--log-level", "debug", command=()) as serving,
+        ExitStack() as replicas,
     ):
-        yield serving
+        yield [replicas.enter_context(serve(*options, command=())) for _ in range(count)]
 
 
 def name_of(number: int) -> str:
     return f"caller-{number:02}"
 
 
-def members(port: int, keys: Sequence[str], tally: Tally) -> list[Someone]:
+def members(servings: Sequence[Serving], keys: Sequence[str], tally: Tally) -> list[Someone]:
     """Everybody in one of four ways; two programs of one caller share its process, and use the same ids at once."""
     ways = (
         (Shaker, "/mcp/pipes", 1),
@@ -129,20 +132,25 @@ def members(port: int, keys: Sequence[str], tally: Tally) -> list[Someone]:
         secret = f"secret-{sha256(key.encode()).hexdigest()[:16]}"
         for program in range(programs):
             dice = random.Random(10_000 * program + number)
+            port = servings[len(people) % len(servings)].port
             people.append(kind(port, path, dice, tally, secret=secret, key=key))
     return people
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
-def test_callers_with_keys_get_nothing_of_each_other(tmp_path: Path) -> None:
-    tally, keys = Tally(), [new_key() for _ in range(CALLERS)]
-    with team(tmp_path, keys) as serving:
-        people = members(serving.port, keys, tally)
-        asyncio.run(crowd(people, TEAM_CALLS))
-        serving.stop()
-        lines = serving.all_lines()
-    assert tally.calls == TEAM_CALLS // len(people) * len(people)
+@pytest.mark.parametrize("count", [1, 2], ids=["alone", "replicas"])
+def test_callers_with_keys_get_nothing_of_each_other(count: int, tmp_path: Path) -> None:
+    tally, keys, calls = Tally(), [new_key() for _ in range(CALLERS)], TEAM_CALLS // count
+    with ExitStack() as running_store:
+        store = running_store.enter_context(redis_server()).url if count > 1 else ""
+        with team(tmp_path, keys, store, count) as servings:
+            people = members(servings, keys, tally)
+            asyncio.run(crowd(people, calls))
+            for serving in servings:
+                serving.stop()
+            lines = [line for serving in servings for line in serving.all_lines()]
+    assert tally.calls == calls // len(people) * len(people)
     assert tally.answered > tally.cut > 0
     assert all(
         (tally.reduced, tally.notifications, tally.called_off, tally.resumed, tally.failed, tally.refused)

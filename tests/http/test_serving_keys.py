@@ -33,6 +33,7 @@ from tests.http.serving import (
 from tests.http.test_upstream_token import GOOD, Verifier, verified
 from tests.http.test_upstream_token import ask as tried
 from tests.http.wire import Wire, ask, request, wire
+from tests.store.redis_server import redis_server
 
 Case = Callable[[Path], None]
 CASES: dict[str, Case] = {}
@@ -55,7 +56,9 @@ def serving_with(folder: Path, upstream: dict[str, Any] | None = None, **server:
     """By a file: that a key is read from there is a part of what it is."""
     path = folder / "brimgate.yaml"
     behind = upstream or {"command": FAULTY[0], "args": FAULTY[1:]}
-    path.write_text(json.dumps({"upstreams": {"one": behind}, "server": {"grace_seconds": 0} | server}))
+    above = {key: server.pop(key) for key in ("store", "redis_prefix") if key in server}
+    document = {"upstreams": {"one": behind}, "server": {"grace_seconds": 0} | server} | above
+    path.write_text(json.dumps(document))
     with serve("--config", str(path), command=()) as serving:
         yield serving
 
@@ -246,6 +249,36 @@ def _(folder: Path) -> None:
         wait_until(lambda: not is_alive(pid), "its end")
         assert dropped.post(PING).status == 404
         assert text_of(quiet.call("echo")) == "ok"
+
+
+@case("Server.workers")
+def _(folder: Path) -> None:
+    with redis_server() as store:
+        for count in (1, 2):
+            with serving_with(folder, store=store.url, workers=count) as serving:
+                serving.client().initialize()
+                assert len(workers_of(serving, "brimgate")) == (count if count > 1 else 0)
+
+
+@case("Server.replica")
+def _(folder: Path) -> None:
+    with redis_server() as store:
+        for name in ("", "north"):
+            with serving_with(folder, store=store.url, replica=name) as serving:
+                client = serving.client()
+                client.initialize()
+                assert client.headers["mcp-session-id"].startswith("north-") == bool(name)
+
+
+@case("Config.redis_prefix")
+def _(folder: Path) -> None:
+    with redis_server() as store:
+        for prefix in ("brimgate:", "vikunja:mcp:"):
+            with serving_with(folder, store=store.url, redis_prefix=prefix) as serving:
+                serving.client().initialize()
+                keys = store.ask("KEYS", f"{prefix}*")
+                assert isinstance(keys, list) and f"{prefix}keys".encode() in keys
+            store.ask("FLUSHALL")
 
 
 @case("Server.engine_processes")

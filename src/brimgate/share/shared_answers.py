@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -21,7 +21,7 @@ from brimgate.hold.stores.contract import Bounds, account_of
 from brimgate.hold.stores.memory import MAX_VIEWS, MemoryStore
 from brimgate.share.seal import Seal
 from brimgate.share.shared_keys import SharedKeys
-from brimgate.share.store_link import StoreLink
+from brimgate.share.store_link import StoreLink, is_done, is_value
 
 PIECE_BYTES: Final = 1 << 18
 _BATCH_BYTES: Final = 1 << 20
@@ -80,9 +80,14 @@ use(name)
 for _, key in ipairs({sizes, expiry, accounts, total, prefix .. 'uses', of(account)}) do
   redis.call('EXPIRE', key, ARGV[10])
 end
-local function drop_oldest_of(one)
+local function drop_oldest_of(one)  -- one fewer each time, whatever of the books was lost
   local oldest = one and redis.call('ZRANGE', of(one), 0, 0)[1]
-  if oldest then drop(oldest) end
+  if oldest then
+    drop(oldest)
+    redis.call('ZREM', of(one), oldest)
+  elseif one then
+    redis.call('ZREM', accounts, one)
+  end
   return oldest
 end
 while tonumber(redis.call('ZSCORE', accounts, account) or 0) > most_each do
@@ -93,16 +98,19 @@ local function largest()  -- of several, the one with what was used least recent
   local most_bytes = redis.call('ZREVRANGE', accounts, 0, 0, 'WITHSCORES')[2]
   if not most_bytes then return end
   for _, one in ipairs(redis.call('ZRANGEBYSCORE', accounts, most_bytes, most_bytes, 'LIMIT', 0, 20)) do
-    local used = tonumber(redis.call('ZRANGE', of(one), 0, 0, 'WITHSCORES')[2])
-    if used and (not least or used < least) then found, least = one, used end
+    local used = tonumber(redis.call('ZRANGE', of(one), 0, 0, 'WITHSCORES')[2]) or 0
+    if not least or used < least then found, least = one, used end
   end
   return found
 end
 while tonumber(redis.call('GET', total) or 0) > most do
-  if not drop_oldest_of(largest()) then
-    redis.call('DEL', total, accounts)  -- the books were lost in part: begin anew
+  local one = largest()
+  if not one or redis.call('ZRANGE', of(one), 0, 0)[1] == name then
+    -- Only what was just put is left: the books were lost in part. They begin anew.
+    redis.call('SET', total, size, 'EX', ARGV[10])
     break
   end
+  drop_oldest_of(one)
 end
 return 1
 """
@@ -171,7 +179,7 @@ class SharedAnswers:
         self._here = MemoryStore(bounds)
         """For what the store does not take now."""
         self._publish, self._renew = link.script(_PUBLISH), link.script(_RENEW)
-        self._get, self._drop = link.script(_GET), link.script(_DROP)
+        self._get, self._drop = link.script(_GET, is_value), link.script(_DROP)
         self._put_view = link.script(_PUT_VIEW)
         _compression()  # a missing package is told at the start
 
@@ -221,7 +229,9 @@ class SharedAnswers:
         fields = [(_view_field(key), view) for key, view in views.items()]
         fields += [(b"%d" % number, data[at : at + PIECE_BYTES]) for number, at in enumerate(places)]
         for batch in _batches(self._packed(name, field, plain) for field, plain in fields):
-            self._link.run(lambda client, batch=batch: self._send(client, name, batch, ttl), writes=True)
+            self._link.run(
+                lambda client, batch=batch: self._send(client, name, batch, ttl), is_done, writes=True
+            )
         head = self._sealed(name, _HEAD, msgspec.msgpack.encode(_Head(len(data), len(places))))
         self._publish.run(
             [],
@@ -237,11 +247,11 @@ class SharedAnswers:
             _BOOKS_SECONDS,
         )
 
-    def _send(self, client: Any, name: str, batch: list[tuple[bytes, bytes]], ttl: int) -> None:
+    def _send(self, client: Any, name: str, batch: list[tuple[bytes, bytes]], ttl: int) -> int:
         with client.pipeline(transaction=True) as pipe:
             pipe.hset(self._key(name), mapping=dict(batch))
             pipe.expire(self._key(name), ttl)
-            pipe.execute()
+            return int(pipe.execute()[0])
 
     def renew(self, principal: str, snapshot: bytes, expires_minute: int, now_minute: int) -> bool:
         is_here = self._here.renew(principal, snapshot, expires_minute, now_minute)
@@ -326,7 +336,10 @@ class SharedAnswers:
 
     def _fields(self, name: str, fields: list[bytes]) -> list[Any]:
         try:
-            return self._link.run(lambda client: client.hmget(self._key(name), fields))
+            return self._link.run(
+                lambda client: client.hmget(self._key(name), fields),
+                lambda found: isinstance(found, list) and len(cast("list[Any]", found)) == len(fields),
+            )
         except StoreAway:
             raise AnswerOutOfReach from None
 

@@ -11,7 +11,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable
 from contextlib import suppress
 from hashlib import scrypt
-from typing import Final
+from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 import msgspec
@@ -19,7 +19,7 @@ import msgspec
 from brimgate.engine.cursor import KeyRing
 from brimgate.errors import OperatorError, StoreAway
 from brimgate.share.seal import Seal
-from brimgate.share.store_link import StoreLink
+from brimgate.share.store_link import StoreLink, is_done, is_value
 
 _KEY_BYTES: Final = 32
 _TURN_SECONDS: Final = 86_400.0
@@ -97,13 +97,13 @@ class SharedKeys(KeyRing):
 
     async def _exchange(self) -> None:
         name = self._link.key("keys")
-        seconds, micros = await self._link.ask(lambda client: client.time())
+        seconds, micros = await self._link.ask(lambda client: client.time(), _is_time)
         self._skew = seconds + micros / 1e6 - time.time()
-        stored: bytes | None = await self._link.ask(lambda client: client.get(name))
+        stored: bytes | None = await self._link.ask(lambda client: client.get(name), is_value)
         if stored is None:
             ours = self._wrapped(self._record or _Record(self.identity, [_Key(self._own, self._now)]))
-            await self._link.ask(lambda client: client.set(name, ours, nx=True), writes=True)
-            stored = await self._link.ask(lambda client: client.get(name))
+            await self._link.ask(lambda client: client.set(name, ours, nx=True), is_done, writes=True)
+            stored = await self._link.ask(lambda client: client.get(name), is_value)
         self._take(stored or b"")
         turned = self._turned()
         if turned is not None:
@@ -159,6 +159,14 @@ class SharedKeys(KeyRing):
             "the keys in the store cannot be read: they were put there by replicas with another password. Use the same for "
             "all, or another redis_prefix"
         )
+
+
+def _is_time(found: Any) -> bool:
+    match found:
+        case (int(), int()):
+            return True
+        case _:
+            return False
 
 
 def _derived(key: bytes) -> bytes:

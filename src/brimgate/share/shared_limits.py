@@ -7,7 +7,7 @@ comes back empty. Of what it has counted itself the store knows at least as much
 import hmac
 import math
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from brimgate.errors import RateLimited, StoreAway
 from brimgate.guard.limits import Claim, Limiter, Quota, refusal_text
@@ -15,6 +15,8 @@ from brimgate.share.shared_keys import SharedKeys
 from brimgate.share.store_link import StoreLink
 
 _MICROSECONDS: Final = 1_000_000
+_REFUSED: Final = 3
+"""The numbers of a refusal."""
 
 # For each claim: a list of the times of its requests, oldest first, and whether it is blocked. All are checked before
 # any is counted. Returns whether all were admitted, the number of the one that was not, and for each (or for that one):
@@ -64,7 +66,7 @@ class SharedLimiter:
     def __init__(self, link: StoreLink, keys: SharedKeys) -> None:
         self._keys = keys
         self._prefix = link.key("limit", "")
-        self._take = link.script(_TAKE)
+        self._take = link.script(_TAKE, _is_told)
         self._here = Limiter()
 
     async def admit(self, claims: Sequence[Claim]) -> list[Quota]:
@@ -78,11 +80,13 @@ class SharedLimiter:
             )
         except StoreAway:
             return own
-        if told[0]:
+        if len(told) == 1 + 2 * len(claims) and told[0]:
             return [
                 Quota(claim.rate, max(0, claim.rate.requests - count), reset / _MICROSECONDS)
                 for claim, count, reset in zip(claims, told[1::2], told[2::2], strict=True)
             ]
+        if len(told) != _REFUSED or not 0 < told[1] <= len(claims):
+            return own  # no answer of our script
         self._here.give_back(claims)
         raise _refusal(claims[told[1] - 1], told[2])
 
@@ -91,6 +95,15 @@ class SharedLimiter:
 
     def sweep(self, longest_seconds: float) -> None:
         self._here.sweep(longest_seconds)
+
+
+def _is_told(found: Any) -> bool:
+    """Return whether an answer can be that of the script: a refusal of three numbers, or two for each claim."""
+    return (
+        isinstance(found, list)
+        and all(isinstance(one, int) for one in cast("list[Any]", found))
+        and len(cast("list[Any]", found)) % 2 == 1
+    )
 
 
 def _arguments(claims: Sequence[Claim]) -> list[Any]:

@@ -11,7 +11,7 @@ from typing import Final
 from brimgate.errors import StoreAway
 from brimgate.guard.tickets import TICKET_SECONDS, Tickets
 from brimgate.share.seal import Seal
-from brimgate.share.store_link import StoreLink
+from brimgate.share.store_link import StoreLink, is_done, is_value
 
 _TAKE: Final = """
 local found = redis.call('GET', KEYS[1])
@@ -24,13 +24,15 @@ _MAX_CHARS: Final = 100
 class SharedTickets:
     def __init__(self, link: StoreLink) -> None:
         self._link, self._here = link, Tickets()
-        self._take = link.script(_TAKE)
+        self._take = link.script(_TAKE, is_value)
 
     async def give(self, token: str) -> str:
         ticket = await self._here.give(token)
         name, sealed = self._name(ticket), _seal(ticket).close(token.encode(), b"ticket")
         try:
-            await self._link.ask(lambda client: client.set(name, sealed, ex=TICKET_SECONDS), writes=True)
+            await self._link.ask(
+                lambda client: client.set(name, sealed, ex=TICKET_SECONDS), is_done, writes=True
+            )
         except StoreAway:
             return ticket  # it is good here
         await self._here.redeem(ticket)

@@ -1,7 +1,7 @@
 """Whose tokens are, as any replica has found out, so that the verifier is asked once for all of them."""
 
 import time
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -28,6 +28,14 @@ return 1
 _STARTED: Final = time.monotonic()
 
 
+def _is_found(found: Any) -> bool:
+    match found:
+        case None | [bytes(), int()]:
+            return True
+        case _:
+            return False
+
+
 class _Entry(msgspec.Struct, array_like=True):
     id: str = ""
     name: str = ""
@@ -45,7 +53,7 @@ class SharedVerdicts:
     def __init__(self, link: StoreLink, keys: SharedKeys) -> None:
         self._link = link
         self._seal = Seal(lambda: keys.keys)
-        self._find, self._keep = link.script(_FIND), link.script(_KEEP)
+        self._find, self._keep = link.script(_FIND, _is_found), link.script(_KEEP)
 
     async def find(self, fingerprint: str) -> tuple[Verdict, float] | None:
         """Return what is known of a token, and its age in seconds."""

@@ -5,6 +5,7 @@ until it answers a probe again. Whoever asks meanwhile gets StoreAway at once, a
 """
 
 import asyncio
+import secrets
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, Literal, TypeVar
@@ -17,6 +18,8 @@ _PROBE_SECONDS: Final = 1.0
 _MAX_CONNECTIONS: Final = 64
 _PROBE: Final = "probe"
 _REASON_CHARS: Final = 120
+Check = Callable[[_T], bool]
+"""Whether an answer can be one of the store."""
 StoreState = Literal["healthy", "refusing", "away"]
 """A store that is refusing answers, but takes nothing: it is full, or a read-only replica."""
 
@@ -34,6 +37,7 @@ class StoreLink:
         self.latency_ms = 0.0
         self.on_return: list[Callable[[], Awaitable[None]]] = []
         """Done before the store is used: at first, and when it answers again. They raise OperatorError if it is not ours."""
+        self._mark = secrets.token_hex(4)
         self._is_returning = False
         self._has_told = False
 
@@ -48,24 +52,32 @@ class StoreLink:
     def takes_writes(self) -> bool:
         return self.state == "healthy"
 
-    def script(self, text: str) -> "StoreScript":
-        return StoreScript(self, text)
+    def script(
+        self, text: str, is_right: "Check[Any]" = lambda found: isinstance(found, int)
+    ) -> "StoreScript":
+        """Return a script. Without another check, its answer is a number."""
+        return StoreScript(self, text, is_right)
 
     # Asking it
 
-    def run(self, work: Callable[[Any], _T], *, writes: bool = False) -> _T:
-        """Do something with the store, in a thread. Raise StoreAway if that is not possible now."""
+    def run(self, work: Callable[[Any], _T], is_right: "Check[_T]", *, writes: bool = False) -> _T:
+        """Do something with the store, in a thread. Raise StoreAway if that is not possible now.
+
+        An answer that is not `is_right` does not come from a store that works.
+        """
         self._check(writes)
         try:
-            return work(self._threads)
+            return _checked(work(self._threads), is_right)
         except Exception as error:  # noqa: BLE001  # whatever it is, nobody's call may fail for it
             raise self._failure(error) from None
 
-    async def ask(self, work: Callable[[Any], Awaitable[_T]], *, writes: bool = False) -> _T:
+    async def ask(
+        self, work: Callable[[Any], Awaitable[_T]], is_right: "Check[_T]", *, writes: bool = False
+    ) -> _T:
         """Do the same on the event loop."""
         self._check(writes)
         try:
-            return await work(self._loop)
+            return _checked(await work(self._loop), is_right)
         except Exception as error:  # noqa: BLE001
             raise self._failure(error) from None
 
@@ -100,9 +112,11 @@ class StoreLink:
 
     async def probe(self) -> None:
         """Write something. If that works, everything does."""
-        began = time.perf_counter()
+        began, mark = time.perf_counter(), secrets.token_hex(8).encode()
+        name = self.key(_PROBE, self._mark)
         try:
-            await self._loop.set(self.key(_PROBE), b"1", px=60_000)
+            await self._loop.set(name, mark, px=60_000)
+            _checked(await self._loop.get(name), lambda found: found == mark)
         except Exception as error:  # noqa: BLE001
             self._failure(error)
             return
@@ -135,21 +149,42 @@ class StoreLink:
 class StoreScript:
     """A script that runs inside the store, as a whole or not at all."""
 
-    def __init__(self, link: StoreLink, text: str) -> None:
-        self._link, self._text = link, text
+    def __init__(self, link: StoreLink, text: str, is_right: Check[Any]) -> None:
+        self._link, self._text, self._is_right = link, text, is_right
         self._made: dict[bool, Any] = {}
 
     def run(self, keys: list[str], *arguments: Any) -> Any:
         """Run it, from a thread. Raise StoreAway if that is not possible now."""
-        return self._link.run(lambda client: self._of(client, False)(keys, arguments), writes=True)
+        return self._link.run(
+            lambda client: self._of(client, False)(keys, arguments), self._is_right, writes=True
+        )
 
     async def ask(self, keys: list[str], *arguments: Any) -> Any:
-        return await self._link.ask(lambda client: self._of(client, True)(keys, arguments), writes=True)
+        """Run it, on the event loop."""
+        return await self._link.ask(
+            lambda client: self._of(client, True)(keys, arguments), self._is_right, writes=True
+        )
 
     def _of(self, client: Any, is_async: bool) -> Any:
         if is_async not in self._made:
             self._made[is_async] = client.register_script(self._text)
         return self._made[is_async]
+
+
+def is_value(found: Any) -> bool:
+    """Return whether an answer can be that to GET."""
+    return found is None or isinstance(found, bytes)
+
+
+def is_done(found: Any) -> bool:
+    """Return whether an answer can be that to a command that says whether, or of how many, it was done."""
+    return found is None or isinstance(found, int)
+
+
+def _checked(found: _T, is_right: Check[_T]) -> _T:
+    if not is_right(found):
+        raise ValueError("its answers make no sense")
+    return found
 
 
 def _clients(url: str) -> tuple[Any, Any]:
