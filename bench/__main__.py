@@ -4,7 +4,21 @@ import re
 import sys
 from pathlib import Path
 
-from bench import answers, attack, auth, calls, hostaway, http, memory, mixed, relay, reload, speed, tokens
+from bench import (
+    answers,
+    attack,
+    auth,
+    calls,
+    hostaway,
+    http,
+    memory,
+    mixed,
+    relay,
+    reload,
+    speed,
+    store,
+    tokens,
+)
 from bench.report import Row, table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -15,6 +29,7 @@ PARTS = {
     "Relay": relay.rows,
     "HTTP": http.rows,
     "Auth": auth.rows,
+    "Store": store.rows,
     "Calls": calls.rows,
     "Hostaway": hostaway.rows,
     "Reload": reload.rows,

@@ -137,9 +137,9 @@ class Client:
                 await self._writer.wait_closed()
         self._reader = self._writer = None
 
-    async def call(self, tool: str) -> bytes:
+    async def call(self, tool: str, arguments: dict | None = None) -> bytes:
         self._number += 1
-        params = {"name": tool, "arguments": {}}
+        params = {"name": tool, "arguments": arguments or {}}
         _, body = await self.post({"id": self._number, "method": "tools/call", "params": params})
         return body
 

@@ -21,7 +21,7 @@ CEILINGS = {
     "small": Ceiling(59, 13, 17),
     "large": Ceiling(360, 50, 58),
     "read": Ceiling(262, 42, 50),
-    "mcp": Ceiling(510, 66),
+    "mcp": Ceiling(512, 66),
     "rest": Ceiling(395, 54),
     "shell": Ceiling(360, 53),
     "command": Ceiling(515, 66),

@@ -29,6 +29,26 @@ SHAPES: dict[str, Any] = {
 }
 
 
+PROSE = "A sentence of some words, told again. And one more! Is this one? Dr. Who says no.\n\n"
+TEXTS: dict[str, str] = {
+    "log": "".join(f"2026-11-18T01:{n // 60 % 60:02}:{n % 60:02} INFO request {n}\n" for n in range(30_000)),
+    "traces": "".join(
+        f"2026-11-18 ERROR failed {n}\nTraceback (most recent call last):\n  File 'a.py', line {n}\nValueError: {n}\n"
+        for n in range(9_000)
+    ),
+    "prose": PROSE * 9_000,
+    "one line": "word " * 200_000,
+    "no blank": "x" * 900_000,
+    "markdown": "".join(f"# Part {n}\n\n{PROSE}```\ncode {n}\n\nmore\n```\n\n" for n in range(5_000)),
+    "an open fence": "# Begin\n\n```\n" + "code without end\n\n" * 50_000,
+    "csv": "id,name,price\n" + "".join(f"{n},name {n},{n * 3}\n" for n in range(50_000)),
+    "json lines": "".join(json.dumps({"id": n, "name": f"n{n}"}) + "\n" for n in range(30_000)),
+    "unicode": "Füße über Straßen — 漢字かな交じり文。ねこ\n" * 20_000,
+    "windows": "a line\r\nanother line\r\n\r\n" * 30_000,
+    "html": "<div><p>words</p></div>\n" * 40_000,
+}
+
+
 class Distant:
     """Bytes that count how many of them were asked for."""
 
@@ -63,8 +83,8 @@ class Reader:
         return self._gate.first()
 
 
-def both(shape: Any) -> tuple[Reader, Reader, Distant]:
-    data = json.dumps(shape).encode()
+def both(shape: Any, data: bytes = b"") -> tuple[Reader, Reader, Distant]:
+    data = data or json.dumps(shape).encode()
     document = Document.read(data)
     whole = Reader(document)
     assert whole.first() is not None
@@ -89,6 +109,33 @@ def test_a_walk_is_the_same_and_fetches_a_part(name: str) -> None:
     assert source.fetched < 12 * 2_000_000
     if name in ("list", "envelope", "deep envelope"):
         assert source.fetched < len(source) * 12, "never all of it for a page"
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_text_is_cut_the_same_and_a_part_of_it_fetched(name: str) -> None:
+    whole, distant, source = both(None, TEXTS[name].encode())
+    view, position = whole.places[-1]
+    for turn in range(40):
+        expected = whole.read(view, position, Query())
+        places = list(whole.places)
+        assert distant.read(view, position, Query()) == expected
+        assert distant.places == places
+        if not places:
+            break
+        view, position = places[-1]
+        if turn == 5 and name not in ("csv", "json lines"):
+            assert source.fetched < len(source), "less than all of it for some pages"
+
+
+@pytest.mark.parametrize(
+    "asked", [{"search": "1234"}, {"lines": "500-520"}, {"pages": "2-3"}, {"fields": "id"}]
+)
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_query_about_a_text_is_answered_the_same(name: str, asked: dict[str, Any]) -> None:
+    whole, distant, _ = both(None, TEXTS[name].encode())
+    view, place = whole.places[-1]
+    told = [_told(reader, view, place, parse_query(**asked)) for reader in (whole, distant)]
+    assert told[0] == told[1]
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -146,8 +193,34 @@ def test_any_list_is_read_the_same(values: list[Any], depth: int, skipped: int) 
     assert distant.places == whole.places
 
 
-def test_what_is_small_odd_or_text_has_no_layout() -> None:
-    for data in (b"[1,2]", b"text " * 200_000, b"[1,2,3," * 200_000, json.dumps("x" * 900_000).encode()):
+@pytest.mark.property
+@settings(max_examples=25)
+@given(
+    st.lists(st.text(max_size=60), min_size=1, max_size=30), st.sampled_from(["\n", " ", "\n\n", ". ", ""])
+)
+def test_any_text_is_read_the_same(words: list[str], between: str) -> None:
+    unit = between.join(words) + between
+    data = (unit * max(1, 560_000 // max(len(unit.encode("utf-8", "replace")), 1))).encode("utf-8", "replace")
+    document = Document.read(data)
+    found = restored(Distant(data), layout_of(document)) if not document.is_reading else None
+    whole = Reader(document)
+    if found is None or whole.first() is None or not whole.places:
+        return
+    distant = Reader(found)
+    view, position = whole.places[-1]
+    for _ in range(4):
+        expected = whole.read(view, position, Query())
+        places = list(whole.places)
+        assert distant.read(view, position, Query()) == expected and distant.places == places
+        if not places:
+            return
+        view, position = places[-1]
+
+
+def test_what_is_small_or_odd_has_no_layout() -> None:
+    odd = ("[" + "{'a': 1}, " * 90_000 + "]").encode()
+    assert Document.read(odd).is_reading
+    for data in (b"[1,2]", b"text", odd):
         assert layout_of(Document.read(data)) == b""
 
 

@@ -348,11 +348,13 @@ class Entrance:
     async def _counted(self, exchange: HttpExchange, upstream: str, *, is_mcp: bool) -> int:
         """Count the requests of an exchange, and take places for its calls. Return how many places these are."""
         principal, limits = exchange.principal, self.limits
+        if self.is_open and limits.is_unlimited:
+            return 0
         if not is_mcp:
             tool = self._read_tool if _reads_on(exchange) else ""
             exchange.more_headers += await limits.count(principal.id, upstream, {tool: 1})
             return limits.take_places(principal.id, 1)
-        if exchange.method != "POST" or (self.is_open and limits.is_unlimited):
+        if exchange.method != "POST":
             return 0
         requests = await self._requests_in(exchange)
         tools = by_tool(requests)

@@ -1,7 +1,8 @@
 """`brimgate serve --workers N`: several processes that serve one port, and the one that starts them.
 
-The socket is bound once and inherited, so that no connection is lost when a worker ends. On SIGHUP the workers are
-replaced one by one: each new one serves before the old one may finish its calls.
+Each worker inherits a socket of the same port, so that the system spreads connections over them, and none is lost when
+a worker ends: they wait for the next one there. On SIGHUP the workers are replaced one by one: each new one serves
+before the old one may finish its calls.
 """
 
 import asyncio
@@ -61,9 +62,13 @@ class WorkerGroup:
         self._config, self._log, self._command = config, log, command
         self._folder = Path(tempfile.mkdtemp(prefix="brimgate-workers-"))
         self._unix = UnixPath(config.server.socket) if config.server.socket else None
-        self._socket = self._unix.bind() if self._unix is not None else _bound(config)
-        self._socket.listen(socket.SOMAXCONN)
+        # One Unix socket is for all: the system spreads only what comes by TCP.
+        self._sockets = [self._unix.bind()] if self._unix is not None else _bound(config)
+        for one in self._sockets:
+            one.listen(socket.SOMAXCONN)
         self._workers: dict[str, asyncio.subprocess.Process] = {}
+        self._numbers: dict[str, int] = {}
+        """Which socket each worker has."""
         self._leaving: set[str] = set()
         self._stopping = asyncio.Event()
         self._turning = asyncio.Lock()
@@ -76,7 +81,7 @@ class WorkerGroup:
         if server.socket:
             return f"{scheme}://unix:{server.socket}:"
         host = f"[{server.host}]" if ":" in server.host else server.host
-        return f"{scheme}://{host}:{self._socket.getsockname()[1]}"
+        return f"{scheme}://{host}:{self._sockets[0].getsockname()[1]}"
 
     async def run(self, on_open: Callable[[str], object]) -> None:
         """Serve until a signal. Raise OperatorError if the workers do not start."""
@@ -85,28 +90,30 @@ class WorkerGroup:
             loop.add_signal_handler(number, self._stopping.set)
         loop.add_signal_handler(signal.SIGHUP, lambda: self._start(self._replace_all()))
         try:
-            for _ in range(self._config.server.workers):
-                await self._add()
+            for number in range(self._config.server.workers):
+                await self._add(number)
             on_open(self.address)
             await self._stopping.wait()
         finally:
             await self._end_all()
             if self._unix is not None:
                 self._unix.remove()
-            self._socket.close()
+            for one in self._sockets:
+                one.close()
             with suppress(OSError):
                 self._folder.rmdir()
 
-    async def _add(self) -> str:
+    async def _add(self, number: int) -> None:
         """Start a worker, and wait until it serves."""
-        place = WorkerPlace(new_name(self._config.server.replica), self._folder, self._socket.fileno())
+        descriptor = self._sockets[number % len(self._sockets)].fileno()
+        place = WorkerPlace(new_name(self._config.server.replica), self._folder, descriptor)
         worker = await asyncio.create_subprocess_exec(
             *self._command,
             pass_fds=(place.descriptor,),
             env={**os.environ, WORKER_VARIABLE: str(place)},
             stdin=asyncio.subprocess.DEVNULL,
         )
-        self._workers[place.name] = worker
+        self._workers[place.name], self._numbers[place.name] = worker, number
         own = self._folder / f"{place.name}.sock"
         until = time.monotonic() + _START_SECONDS
         while not own.exists():
@@ -115,7 +122,6 @@ class WorkerGroup:
                 raise OperatorError("a worker did not start: its own messages say why")
             await asyncio.sleep(_LOOK_SECONDS)
         self._start(self._watch(place.name, worker))
-        return place.name
 
     def _start(self, work: Coroutine[object, object, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -125,23 +131,22 @@ class WorkerGroup:
     async def _watch(self, name: str, worker: "asyncio.subprocess.Process") -> None:
         """Start another worker for one that ends without being told to."""
         code = await worker.wait()
-        self._workers.pop(name, None)
-        self._remove_socket(name)
+        number = self._forget(name)
         if name in self._leaving or self._stopping.is_set():
             return
         self._log.write("worker_ended", {"worker": name, "exit": code}, "error")
         while not self._stopping.is_set():
-            await asyncio.sleep(_AGAIN_SECONDS)
             with suppress(OperatorError):
-                await self._add()
+                await self._add(number)
                 return
+            await asyncio.sleep(_AGAIN_SECONDS)
 
     async def _replace_all(self) -> None:
         """Replace the workers one by one. If a new one does not start, the others stay."""
         async with self._turning:
             for name in list(self._workers):
                 try:
-                    await self._add()
+                    await self._add(self._numbers[name])
                 except OperatorError as error:
                     self._log.write(
                         "reload_rejected", {"reason": str(error), "kept": "the workers before"}, "error"
@@ -164,8 +169,7 @@ class WorkerGroup:
             with suppress(ProcessLookupError):
                 worker.kill()
             await worker.wait()
-        self._workers.pop(name, None)
-        self._remove_socket(name)
+        self._forget(name)
 
     async def _end_all(self) -> None:
         self._stopping.set()
@@ -173,8 +177,10 @@ class WorkerGroup:
         for task in list(self._tasks):
             task.cancel()
 
-    def _remove_socket(self, name: str) -> None:
+    def _forget(self, name: str) -> int:
+        self._workers.pop(name, None)
         (self._folder / f"{name}.sock").unlink(missing_ok=True)
+        return self._numbers.pop(name, 0)
 
 
 def _check(config: Config) -> None:
@@ -187,13 +193,16 @@ def _check(config: Config) -> None:
         )
 
 
-def _bound(config: Config) -> socket.socket:
-    server = config.server
+def _bound(config: Config) -> list[socket.socket]:
+    """Return a socket for each worker, all of the same port."""
+    server, found = config.server, list[socket.socket]()
+    family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
     try:
-        return socket.create_server(
-            (server.host, server.port),
-            family=socket.AF_INET6 if ":" in server.host else socket.AF_INET,
-            backlog=socket.SOMAXCONN,
-        )
+        # First alone: another gateway there would share the port with us.
+        with socket.create_server((server.host, server.port), family=family) as alone:
+            port = alone.getsockname()[1]
+        for _ in range(server.workers):
+            found.append(socket.create_server((server.host, port), family=family, reuse_port=True))
+        return found
     except (OSError, OverflowError) as error:
         raise OperatorError(f"cannot listen on {server.host}:{server.port}: {error}") from None

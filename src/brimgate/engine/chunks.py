@@ -6,6 +6,7 @@ A fence stays whole.
 import re
 from array import array
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final, NamedTuple
@@ -73,34 +74,38 @@ class CostCurve:
     `scale` raises them to the ceiling.
     """
 
-    def __init__(self, data: bytes, estimator: Estimator) -> None:
-        self._sums = _block_sums(data, estimator)
-        self._data = data
-        self._estimator = estimator
+    def __init__(self, size: int, sums: "array[float]", scale: Callable[[], float]) -> None:
+        self._size, self.sums = size, sums
+        self._find_scale = scale
+
+    @classmethod
+    def of(cls, data: bytes, estimator: Estimator) -> "CostCurve":
+        sums = _block_sums(data, estimator)
+        return cls(len(data), sums, lambda: _scale(data, sums, estimator))
 
     @property
     def total(self) -> float:
-        return self._sums[-1]
+        return self.sums[-1]
 
     @lazy
     def scale(self) -> float:
-        return _scale(self._data, self._sums, self._estimator)
+        return self._find_scale()
 
     def reach(self, start: int, budget: float) -> int:
         """Return how far a text of about `budget` tokens reaches from `start`."""
         target = self.at(start) + budget / self.scale
-        block = bisect_right(self._sums, target) - 1
-        if block + 1 >= len(self._sums):
-            return len(self._data)
-        low, high = self._sums[block], self._sums[block + 1]
+        block = bisect_right(self.sums, target) - 1
+        if block + 1 >= len(self.sums):
+            return self._size
+        low, high = self.sums[block], self.sums[block + 1]
         inside = (target - low) / (high - low) if high > low else 0.0
-        return max(start + 1, min(len(self._data), int((block + inside) * BLOCK)))
+        return max(start + 1, min(self._size, int((block + inside) * BLOCK)))
 
     def at(self, offset: int) -> float:
         block, rest = divmod(offset, BLOCK)
-        if block + 1 >= len(self._sums):
-            return self._sums[-1]
-        return self._sums[block] + (self._sums[block + 1] - self._sums[block]) * rest / BLOCK
+        if block + 1 >= len(self.sums):
+            return self.sums[-1]
+        return self.sums[block] + (self.sums[block + 1] - self.sums[block]) * rest / BLOCK
 
 
 def _block_sums(data: bytes, estimator: Estimator) -> "array[float]":
@@ -134,25 +139,34 @@ class LongText:
 
     def __init__(self, data: bytes) -> None:
         self.data = data
-        self._curves: dict[Estimator, CostCurve] = {}
+        self.curves: dict[Estimator, CostCurve] = {}
+        """Those that were needed."""
         self.pieces: dict[tuple[int, int, int, Estimator], Piece] = {}
         """Chunks that were cut already; the cutter maintains them."""
 
     def curve(self, estimator: Estimator) -> CostCurve:
-        if estimator not in self._curves:
-            self._curves[estimator] = CostCurve(self.data, estimator)
-        return self._curves[estimator]
+        if estimator not in self.curves:
+            self.curves[estimator] = CostCurve.of(self.data, estimator)
+        return self.curves[estimator]
+
+    @property
+    def size(self) -> int:
+        return len(self.data)
+
+    def part(self, start: int, end: int) -> bytes:
+        """Return some bytes. Whoever shows a chunk asks for these, and not for all of `data`, which may be far away."""
+        return self.data[start:end]
 
     def between(self, start: int, end: int) -> str:
         """Return a part of the text as it is sent."""
-        return self.data[start:end].decode("utf-8", "surrogateescape")
+        return self.part(start, end).decode("utf-8", "surrogateescape")
 
     @lazy
     def kind(self) -> TextKind:
         return text_kind(self.data)
 
     @lazy
-    def _newlines(self) -> "array[int]":
+    def newlines(self) -> "array[int]":
         """Count the newlines up to every block: a place for each would take up to eight times the memory of a text."""
         blocks = range(0, len(self.data), _LINE_BLOCK)
         counts = (self.data.count(b"\n", at, at + _LINE_BLOCK) for at in blocks)
@@ -161,24 +175,26 @@ class LongText:
     @property
     def line_count(self) -> int:
         """Count lines as an editor does: a final newline ends a line and does not begin one."""
-        return self._newlines[-1] + (not self.data.endswith(b"\n") and bool(self.data))
+        return self.newlines[-1] + (
+            not self.part(self.size - 1, self.size).endswith(b"\n") and bool(self.size)
+        )
 
     def line_of(self, offset: int) -> int:
         """Return the number, from 0, of the line that contains the byte at `offset`."""
-        block = min(offset // _LINE_BLOCK, len(self._newlines) - 1)
-        return self._newlines[block] + self.data.count(b"\n", block * _LINE_BLOCK, offset)
+        block = min(offset // _LINE_BLOCK, len(self.newlines) - 1)
+        return self.newlines[block] + self.part(block * _LINE_BLOCK, offset).count(b"\n")
 
     def line_start(self, line: int) -> int:
         if line <= 0:
             return 0
-        if line > self._newlines[-1]:
-            return len(self.data)
-        block = bisect_left(self._newlines, line) - 1
+        if line > self.newlines[-1]:
+            return self.size
+        block = bisect_left(self.newlines, line) - 1
         start = block * _LINE_BLOCK
-        return start + _nth_newline(self.data[start : start + _LINE_BLOCK], line - self._newlines[block]) + 1
+        return start + _nth_newline(self.part(start, start + _LINE_BLOCK), line - self.newlines[block]) + 1
 
     @lazy
-    def _fences(self) -> "array[int]":
+    def fences(self) -> "array[int]":
         places = array("I")
         if self.kind is TextKind.MARKDOWN:
             places.extend([0] if self.data.startswith((b"```", b"~~~")) else [])
@@ -250,7 +266,7 @@ class LongText:
         )
 
     def _in_fence(self, offset: int) -> bool:
-        return bisect_right(self._fences, offset - 1) % 2 == 1 if self._fences else False
+        return bisect_right(self.fences, offset - 1) % 2 == 1 if self.fences else False
 
 
 def _nth_newline(text: bytes, number: int) -> int:
@@ -322,7 +338,7 @@ class Cutter:
         piece = self._fitting(start, text.cut(start, limit), budget)
         # The curve is careful. Where it was too careful, there is room for more.
         expected = piece.tokens * (limit - start) / max(piece.end - start, 1)
-        if expected < _ROOMY * budget and piece.end < len(text.data) and limit < by_lines:
+        if expected < _ROOMY * budget and piece.end < text.size and limit < by_lines:
             wider = min(start + int((limit - start) * _AIM * budget / max(expected, 1)), by_lines)
             more = self._fitting(start, text.cut(start, wider), budget)
             return max(piece, more)
@@ -342,14 +358,14 @@ class Cutter:
     @property
     def is_exact(self) -> bool:
         """Whether chunks are counted. In a long text their number is estimated: counting would read all of it."""
-        return len(self.text.data) <= EXACT_BYTES
+        return self.text.size <= EXACT_BYTES
 
     def total(self, before: int, end: int) -> int:
         """Return the number of all chunks, given how many there are up to `end`."""
-        if self.is_exact or end >= len(self.text.data):
-            return before + self.count(end, len(self.text.data))
+        if self.is_exact or end >= self.text.size:
+            return before + self.count(end, self.text.size)
         # Told alike in every reply, as long as it can be true.
-        return max(rounded(self.count(0, len(self.text.data))), before + 1)
+        return max(rounded(self.count(0, self.text.size)), before + 1)
 
     def count(self, start: int, end: int) -> int:
         """Return how many chunks there are from `start` to `end`."""

@@ -262,10 +262,10 @@ class Document:
 
     def head(self, node: Node) -> bytes:
         """Return the first byte of a value, which tells its kind."""
-        return self.part(node.start, node.start + 1)
+        return self.data[node.start : node.start + 1]
 
     def raw(self, node: Node) -> bytes:
-        return self.part(node.start, node.end)
+        return self.data[node.start : node.end]
 
     def part(self, start: int, end: int) -> bytes:
         """Return some bytes. Whoever shows a page asks for these, and not for all of `data`, which may be far away."""

@@ -1,19 +1,22 @@
-"""The layout of a large JSON answer: where its parts lie, in few bytes.
+"""The layout of a large answer: where its parts lie, in few bytes.
 
 A store keeps it beside the answer. With it another process shows a page without the rest of the answer: it neither
 fetches nor reads what it does not show.
 """
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
 from brimgate.engine.blocks import Blocks, children_of
-from brimgate.engine.document import MAX_KEY_CHARS, Document, Focus, Node
+from brimgate.engine.chunks import CostCurve, LongText
+from brimgate.engine.document import MAX_KEY_CHARS, Document, Focus, Node, PlainText
 from brimgate.engine.jsontext import Children
 from brimgate.engine.lazy import lazy
+from brimgate.engine.textkind import TextKind
 from brimgate.engine.tokens.estimator import Estimator
 from brimgate.errors import JsonRefused
 
@@ -49,7 +52,7 @@ class _Level(msgspec.Struct, array_like=True):
     largest: tuple[int, int] = (0, -1)
 
 
-class _Layout(msgspec.Struct, array_like=True):
+class _Layout(msgspec.Struct, array_like=True, tag="json"):
     root: Node
     focus: Node
     pointer: str
@@ -58,10 +61,44 @@ class _Layout(msgspec.Struct, array_like=True):
     columns: tuple[str, ...] = ()
 
 
+class _Curve(msgspec.Struct, array_like=True):
+    family: str
+    multiplier: float
+    sums: bytes
+    scale: float
+
+
+class _TextLayout(msgspec.Struct, array_like=True, tag="text"):
+    kind: TextKind
+    newlines: bytes
+    fences: bytes
+    curves: list[_Curve]
+    tokens: list[tuple[str, float, int]]
+
+
 def layout_of(document: Document) -> bytes:
     """Return the layout of a document; empty where it is of no use."""
-    if not document.is_json or document.is_reading or document.expected or document.size < _WORTH_BYTES:
+    if document.is_reading or document.expected or document.size < _WORTH_BYTES:
         return b""
+    return _json_layout(document) if document.is_json else _text_layout(document)
+
+
+def _text_layout(document: Document) -> bytes:
+    text = document.long_text
+    curves = [
+        _Curve(one.family, one.multiplier, curve.sums.tobytes(), curve.scale)
+        for one, curve in text.curves.items()
+    ]
+    tokens = _tokens_of(document)
+    made = _TextLayout(text.kind, text.newlines.tobytes(), text.fences.tobytes(), curves, tokens)
+    return msgspec.msgpack.encode(made)
+
+
+def _tokens_of(document: Document) -> list[tuple[str, float, int]]:
+    return [(one.family, one.multiplier, tokens) for one, tokens in document.known_tokens.items()]
+
+
+def _json_layout(document: Document) -> bytes:
     levels = list(_levels_to(document, document.focus.node))
     if any(level is None for level in levels):
         return b""
@@ -71,7 +108,7 @@ def layout_of(document: Document) -> bytes:
         document.focus.node,
         document.focus.pointer,
         [level for level in levels if level is not None],
-        [(one.family, one.multiplier, tokens) for one, tokens in document.known_tokens.items()],
+        _tokens_of(document),
         inner.columns,
     )
     return msgspec.msgpack.encode(layout)
@@ -120,15 +157,33 @@ def _unpacked(packed: bytes) -> "array[int]":
 def restored(source: ByteSource, layout: bytes) -> Document | None:
     """Return the document of a layout; None if it is none of ours."""
     try:
-        known = msgspec.msgpack.decode(layout, type=_Layout)
-        opened = {level.start: _children(level, source) for level in known.levels}
+        known = msgspec.msgpack.decode(layout, type=_Layout | _TextLayout)
+        made = _distant_text(source, known) if isinstance(known, _TextLayout) else _distant(source, known)
     except (msgspec.MsgspecError, ValueError):
         return None
+    made.known_tokens.update({Estimator(family, factor): tokens for family, factor, tokens in known.tokens})
+    return made
+
+
+def _distant(source: ByteSource, known: _Layout) -> Document:
+    opened = {level.start: _children(level, source) for level in known.levels}
     made = DistantDocument(source, known.root, opened)
     made.__dict__["focus"] = Focus(known.focus, known.pointer)
     made.focus_columns = known.columns
-    made.known_tokens.update({Estimator(family, factor): tokens for family, factor, tokens in known.tokens})
     return made
+
+
+def _distant_text(source: ByteSource, known: _TextLayout) -> Document:
+    text = DistantText(source)
+    fences = array("I")
+    fences.frombytes(known.fences)
+    text.__dict__.update(kind=known.kind, newlines=_unpacked(known.newlines), fences=fences)
+    for one in known.curves:
+        sums = array("d")
+        sums.frombytes(one.sums)
+        curve = CostCurve(len(source), sums, lambda scale=one.scale: scale)
+        text.curves[Estimator(one.family, one.multiplier)] = curve
+    return DistantPlainText(source, text)
 
 
 def _children(level: _Level, source: ByteSource) -> Children:
@@ -210,7 +265,12 @@ class DistantDocument(Document):
 
     def head(self, node: Node) -> bytes:
         known = self._opened.get(node.start)
-        return super().head(node) if known is None else b"[" if known.keys is None else b"{"
+        if known is None:
+            return self.part(node.start, node.start + 1)
+        return b"[" if known.keys is None else b"{"
+
+    def raw(self, node: Node) -> bytes:
+        return self.part(node.start, node.end)
 
     def _open(self, node: Node) -> Children | None:
         raw = self.raw(node)
@@ -219,3 +279,71 @@ class DistantDocument(Document):
         except JsonRefused:
             return None
         return None if found.longest_key > MAX_KEY_CHARS else found.shifted(node.start)
+
+
+_BEFORE: Final = 64
+"""Bytes before a chunk that tell where it may be cut."""
+_BEHIND: Final = 256
+
+
+class DistantText(LongText):
+    """A text whose lines and costs are known. Its bytes are fetched where something is shown."""
+
+    def __init__(self, source: ByteSource) -> None:
+        super().__init__(b"")
+        self._source = source
+        del self.data  # it is fetched when it is needed
+
+    @lazy
+    def data(self) -> bytes:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """All of it."""
+        return self.part(0, self.size)
+
+    @property
+    def size(self) -> int:
+        return len(self._source)
+
+    def part(self, start: int, end: int) -> bytes:
+        return self._source.part(max(start, 0), min(end, self.size))
+
+    def cut(self, start: int, limit: int) -> int:
+        """Cut as the whole text would be cut there, by what stands around."""
+        if limit >= self.size:
+            return self.size
+        # What a cut is decided by lies within another chunk of the same width.
+        by, end = max(0, start - _BEFORE), min(self.size, 2 * limit - start + _BEHIND)
+        around = LongText(self.part(by, end))
+        fences = array("I", [place - by for place in self.fences if by <= place < end])
+        is_inside = bisect_left(self.fences, by) % 2 == 1
+        around.__dict__.update(kind=self.kind, fences=array("I", [0]) + fences if is_inside else fences)
+        return by + around.cut(start - by, limit - by)
+
+
+class DistantPlainText(PlainText):
+    """A document that is a distant text."""
+
+    def __init__(self, source: ByteSource, text: DistantText) -> None:
+        super().__init__(b"")
+        self._source, self.root = source, Node(0, len(source))
+        self.__dict__["long_text"] = text
+        del self.data, self.original
+
+    @lazy
+    def data(self) -> bytes:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """All of it."""
+        return self.long_text.data
+
+    @lazy
+    def original(self) -> bytes:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.data
+
+    @property
+    def is_reading(self) -> bool:
+        return False
+
+    @property
+    def size(self) -> int:
+        return len(self._source)
+
+    def part(self, start: int, end: int) -> bytes:
+        return self._source.part(start, end)

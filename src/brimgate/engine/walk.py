@@ -214,10 +214,10 @@ class Walker:
             cutter.total(index + count, end),
             is_exact=cutter.is_exact,
         )
-        following = Position(node.start if node else index + count, end) if end < len(text.data) else None
+        following = Position(node.start if node else index + count, end) if end < text.size else None
         content = text.between(offset, end)
         return Part(
-            kind, pointer, offset, end - offset, len(text.data), content, "text",
+            kind, pointer, offset, end - offset, text.size, content, "text",
             piece.tokens, following, lines,
         )  # fmt: skip
 
@@ -229,7 +229,7 @@ class Walker:
         """Return as many chunks as were asked for and fit together, and their number; at least one."""
         first = cutter.piece(offset, max(min(self.budget, cutter.budget), 1))
         made, count = first, 1
-        while count < self.chunk_count and made.end < len(cutter.text.data):
+        while count < self.chunk_count and made.end < cutter.text.size:
             end = cutter.piece(made.end).end
             tokens = self.policy.estimator.ceiling(cutter.text.between(offset, end))
             if tokens > self.budget:

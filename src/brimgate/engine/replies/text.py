@@ -297,7 +297,7 @@ def _chunk_position(cutter: Cutter, index: int) -> Position:
     at = 0
     for number in range(index):
         at = cutter.piece(at).end
-        if at >= len(cutter.text.data):
+        if at >= cutter.text.size:
             raise BadRequest(f"there are {number + 1} chunks")
     return Position(index, at)
 

@@ -11,7 +11,7 @@ from typing import Final
 from brimgate.errors import UpstreamUnreachable
 from brimgate.front.mcp.errors import no_session
 from brimgate.front.mcp.request import HttpExchange
-from brimgate.front.mcp.router import Router
+from brimgate.front.mcp.router import CHECKED, Router
 from brimgate.front.mcp.session_ids import home_of
 from brimgate.http.asgi import Header, Receive, Scope, Send
 from brimgate.http.client import HttpClient, Origin, Response
@@ -107,4 +107,5 @@ class PeersDoor:
             clients = [value for name, value in scope["headers"] if name == _CLIENT]
             scope["headers"] = [one for one in scope["headers"] if one[0] != _CLIENT]
             scope["client"] = (clients[0].decode("latin-1"), 0) if clients and clients[0] else None
-        await self._router.answer(scope, receive, send, was_checked=True)
+        scope[CHECKED] = True
+        await self._router(scope, receive, send)

@@ -20,6 +20,8 @@ _CORS_HEADERS: Final = (
     b"content-type, accept, authorization, last-event-id, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, "
     b"x-request-id"
 )
+CHECKED: Final = "brimgate.checked"
+"""Where a request says that it comes from another worker, which has checked it and knows that its session is here."""
 _LOGIN_PATHS: Final = ("/.well-known/", "/register", "/authorize", "/token")
 """Where clients look for an authorization server, whether there is one or not. They parse what they get."""
 _EXPOSED: Final = b"mcp-session-id, mcp-protocol-version, x-request-id, www-authenticate"
@@ -104,15 +106,11 @@ class Router:
         """Whether a wrong path is answered with the right ones, which name the upstreams."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self.answer(scope, receive, send)
-
-    async def answer(self, scope: Scope, receive: Receive, send: Send, *, was_checked: bool = False) -> None:
-        """Answer a request. One that `was_checked` comes from another worker, which knows that its session is here."""
         if scope["type"] != "http":
             return
         exchange = HttpExchange(scope, receive, send, max_body_bytes=self.max_body_bytes)
         try:
-            await self._answer(exchange, self._route if was_checked else self._handle)
+            await self._answer(exchange, self._route if CHECKED in scope else self._handle)
         finally:  # also if we are about to end, and it is cut
             if self._report.tells(exchange.log_level):
                 self._report.write("request", exchange.summary(), exchange.log_level)
