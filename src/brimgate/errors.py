@@ -61,8 +61,8 @@ class ListElsewhere(ClientError):
 
     def __init__(self, where: str) -> None:
         super().__init__(
-            f"this list is still being fetched by {where}: read on from this cursor in the session that called the tool, "
-            "or run the tool again. Once the list is complete there, it can be read from anywhere"
+            f"this list is still being fetched by {where}: read on from this cursor in the session that called the tool. "
+            "Once the list is complete there, it can be read from anywhere"
         )
 
 

@@ -22,6 +22,7 @@ def replicas(
 ) -> Iterator[list[Serving]]:
     document = {
         "store": store,
+        "redis_timeout_seconds": 5,  # a busy machine is no fault of the store
         "upstreams": {"one": upstream or STDIO},
         "server": {"grace_seconds": 0} | sections.pop("server", {}),
         **sections,

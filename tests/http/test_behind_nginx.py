@@ -71,6 +71,7 @@ def behind_nginx(folder: Path, upstream: dict[str, Any]) -> Iterator[tuple[str, 
         "auth": KEYS.auth(trusted_proxies=["127.0.0.1"]),
         "limits": {"requests": 100_000},
         "server": {"grace_seconds": 0},
+        "redis_timeout_seconds": 5,
     }
     path = folder / "brimgate.yaml"
     path.write_text(json.dumps(document))

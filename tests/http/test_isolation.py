@@ -104,6 +104,7 @@ def team(folder: Path, keys: Sequence[str], store: str = "", count: int = 1) -> 
         "limits": many,
         "server": {"max_sessions": 10_000, "max_processes": 10_000, "grace_seconds": 0},
         "store": store or "memory",
+        "redis_timeout_seconds": 5,
     }
     config.write_text(json.dumps(document))
     options = ("--budget", "600", "--config", str(config), "--log-level", "debug")

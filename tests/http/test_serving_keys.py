@@ -17,6 +17,7 @@ from tests.http.callers import Keys, serving_for
 from tests.http.issuer import LET_IN, authorization_server, enter, gate
 from tests.http.processes import is_alive
 from tests.http.raw_upstream import Called, raw_upstream
+from tests.http.replicas import StoreWire
 from tests.http.serving import (
     DEMO,
     FAULTY,
@@ -56,7 +57,9 @@ def serving_with(folder: Path, upstream: dict[str, Any] | None = None, **server:
     """By a file: that a key is read from there is a part of what it is."""
     path = folder / "brimgate.yaml"
     behind = upstream or {"command": FAULTY[0], "args": FAULTY[1:]}
-    above = {key: server.pop(key) for key in ("store", "redis_prefix") if key in server}
+    above = {
+        key: server.pop(key) for key in ("store", "redis_prefix", "redis_timeout_seconds") if key in server
+    }
     document = {"upstreams": {"one": behind}, "server": {"grace_seconds": 0} | server} | above
     path.write_text(json.dumps(document))
     with serve("--config", str(path), command=()) as serving:
@@ -268,6 +271,20 @@ def _(folder: Path) -> None:
                 client = serving.client()
                 client.initialize()
                 assert client.headers["mcp-session-id"].startswith("north-") == bool(name)
+
+
+@case("Config.redis_timeout_seconds")
+def _(folder: Path) -> None:
+    for seconds, is_used in ((0.05, False), (5, True)):
+        with redis_server() as store:
+            wire = StoreWire(store.port)
+            wire.way = "slow"  # by half a second for each answer
+            url = f"redis://:{store.password}@127.0.0.1:{wire.port}/0"
+            with serving_with(folder, store=url, redis_timeout_seconds=seconds) as serving:
+                serving.client().initialize()
+                state = serving.wait_for_line(" store_").split(" store_")[1].split()[0]
+                assert state == ("healthy" if is_used else "away")
+            wire.close()
 
 
 @case("Config.redis_prefix")

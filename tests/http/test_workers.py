@@ -32,6 +32,8 @@ def serving_by(folder: Path, store: str, count: int = 3, **sections: object) -> 
         str(count),
         "--set",
         "grace_seconds=1",
+        "--set",
+        "redis_timeout_seconds=5",
     )
     with serve(*options, command=()) as serving:
         assert serving.port, "all workers serve"
@@ -159,11 +161,37 @@ def test_workers_are_replaced_one_by_one_and_no_new_client_notices(tmp_path: Pat
         assert len(problems) <= 2, problems  # whoever was with a worker at its very end
 
 
+def test_a_reload_that_is_rejected_changes_nothing(tmp_path: Path) -> None:
+    with redis_server() as store, serving_by(tmp_path, store.url, 2) as serving:
+        before, path = workers(serving), tmp_path / "brimgate.yaml"
+        good = path.read_text()
+        path.write_text(good[:-1] + ', "unknown": 1}')
+        for turn in range(2):
+            serving.process.send_signal(signal.SIGHUP)
+            wait_until(lambda at=turn: _count(serving, "reload_rejected") > at, "it is rejected")
+        assert workers(serving) == before
+        path.write_text(good)
+        serving.process.send_signal(signal.SIGHUP)
+        assert "workers=2" in serving.wait_for_line("workers_replaced")
+        assert len(workers(serving)) == 2 and not workers(serving) & before
+
+
+def _count(serving: Serving, event: str) -> int:
+    return sum(event in line for line in list(serving.lines))
+
+
 def test_all_end_together(tmp_path: Path) -> None:
     with redis_server() as store, serving_by(tmp_path, store.url, 3) as serving:
         opened(serving, **KEYS.of("alice"))
         found = workers(serving)
         assert serving.stop() == 0
+        wait_until(lambda: not any(is_alive(one) for one in found), "they end")
+
+
+def test_workers_end_with_whoever_started_them_however_it_ends(tmp_path: Path) -> None:
+    with redis_server() as store, serving_by(tmp_path, store.url, 2) as serving:
+        found = workers(serving)
+        serving.process.kill()
         wait_until(lambda: not any(is_alive(one) for one in found), "they end")
 
 

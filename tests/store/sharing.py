@@ -38,7 +38,7 @@ def replica(url: str, prefix: str = "brimgate:") -> Iterator[Replica]:
     told: list[tuple[str, str]] = []
 
     async def begin() -> tuple[StoreLink, SharedKeys]:
-        link = StoreLink(url, prefix, lambda state, reason: told.append((state, reason)))
+        link = StoreLink(url, prefix, lambda state, reason: told.append((state, reason)), 5.0)
         keys = SharedKeys(link, url, None, lambda _: None)
         link.on_return.append(keys.refresh)
         await link.probe()

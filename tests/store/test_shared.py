@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from brimgate.engine.cursor import Binding, Cursor
+from brimgate.engine.cursor import Binding, Cursor, KeyRing
 from brimgate.engine.document import Position
 from brimgate.errors import AnswerOutOfReach, CursorError, OperatorError, RateLimited
 from brimgate.guard.limits import Claim, Limiter, Rate
@@ -125,15 +125,22 @@ def test_keys_are_the_same_and_turn_over() -> None:
         assert opens(two, sealed(one)) and opens(one, old) and opens(two, old)
 
 
-def test_keys_of_the_environment_are_not_put_into_the_store() -> None:
-    from brimgate.engine.cursor import KeyRing
-
-    with redis_server() as server, replica(server.url) as made:
-        given = KeyRing(os.urandom(32), os.urandom(32))
-        keys = made.run(_keys(made.link, server.url, given))
-        assert keys.keys == given.keys
-        made.run(keys.refresh())
-        assert keys.keys == given.keys
+def test_keys_of_the_environment_turn_over_and_what_they_name_stays() -> None:
+    old, new = os.urandom(32), os.urandom(32)
+    with redis_server() as server, replica(server.url, prefix="own:") as made:
+        server.ask("FLUSHALL")
+        names = []
+        for ring in ((old,), (old, new), (new, old), (new,)):
+            keys = made.run(_keys(made.link, server.url, KeyRing(*ring)))
+            made.run(keys.refresh())
+            assert keys.keys == ring
+            names.append(keys.digest(b"answer", b"ann"))
+            held = server.everything()
+            assert old not in held and new not in held
+        assert len(set(names)) == 1
+        stranger = made.run(_keys(made.link, server.url, KeyRing(os.urandom(32))))
+        with pytest.raises(OperatorError, match="BRIMGATE_CURSOR_KEY"):
+            made.run(stranger.refresh())
 
 
 async def _keys(link: StoreLink, url: str, given: Any) -> shared_keys.SharedKeys:
@@ -142,9 +149,12 @@ async def _keys(link: StoreLink, url: str, given: Any) -> shared_keys.SharedKeys
 
 def test_keys_of_others_are_refused() -> None:
     with redis_server() as server, replica(server.url) as made:
-        server.ask("SET", "brimgate:keys", b"s" + os.urandom(80))
-        with pytest.raises(OperatorError, match="another password"):
-            made.run(made.keys.refresh())
+        for record in (b"s" + os.urandom(80), b"pabc", b"p", b"", b"p" + b"A" * 40, b"?"):
+            server.ask("SET", "brimgate:keys", record)
+            with pytest.raises(OperatorError, match="another password"):
+                made.run(made.keys.refresh())
+            made.run(made.link.probe())
+        assert made.told[-1][0] == "healthy", "what was taken before stays good"
 
 
 # Answers

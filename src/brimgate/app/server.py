@@ -15,7 +15,7 @@ from brimgate.app.entrance import Entrance
 from brimgate.app.health import Probe, UpstreamHealth, overall
 from brimgate.app.upstream import ServedUpstream, Slots
 from brimgate.config.declarations import Config
-from brimgate.config.placeholders import store_url
+from brimgate.config.sources import store_url
 from brimgate.errors import OperatorError
 from brimgate.front.mcp.certificate import Certificate
 from brimgate.front.mcp.errors import HttpError, NoLoginHere
@@ -23,14 +23,13 @@ from brimgate.front.mcp.listener import Listening
 from brimgate.front.mcp.peers import Peers, PeersDoor
 from brimgate.front.mcp.request import HttpExchange
 from brimgate.front.mcp.router import Handler, Router, answer_document, only
-from brimgate.front.mcp.session_ids import SessionIds
+from brimgate.front.mcp.session_ids import SessionIds, new_name
 from brimgate.guard.auth import Fingerprints
 from brimgate.guard.origin import OriginRules
 from brimgate.guard.resources import WELL_KNOWN
 from brimgate.guard.tickets import TICKET_SECONDS
 from brimgate.hold.runtime import ProcessProtection, use_workplace
 from brimgate.relay.protocol import message as rpc
-from brimgate.share.replicas import new_name
 from brimgate.watch.log import LEVELS, Log
 
 if TYPE_CHECKING:
@@ -341,6 +340,8 @@ class HttpGateway:
         while True:
             await asyncio.sleep(min(_SWEEP_SECONDS, self.config.server.session_dropped_seconds / 4))
             self._entrance.sweep()
+            if self._place is not None and self._place.is_orphaned:
+                self._stopping.set()
             for upstream in self._upstreams.values():
                 upstream.sweep()
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from brimgate.config.declarations import Config
 from brimgate.engine.policy import Policy
-from brimgate.errors import OperatorError
+from brimgate.errors import OperatorError, StoreAway
 from brimgate.guard.auth import Fingerprints
 from brimgate.hold.protection import Protection, ring_from_environment
 from brimgate.hold.runtime import HoldOptions, ProcessProtection
@@ -29,7 +29,7 @@ class SharedState:
     def __init__(self, url: str, config: Config, log: Log, name: str, fingerprints: Fingerprints) -> None:
         """Create it; nothing is connected yet. `fingerprints` get the key that all replicas have."""
         self._log, self._fingerprints = log, fingerprints
-        self.link = StoreLink(url, config.redis_prefix, self._tell)
+        self.link = StoreLink(url, config.redis_prefix, self._tell, config.redis_timeout_seconds)
         self.keys = SharedKeys(self.link, url, ring_from_environment(), self._warn)
         self.protection = SharedProtection(self, config)
         self.answers = SharedAnswers(self.link, self.keys, self.protection.bounds())
@@ -38,39 +38,42 @@ class SharedState:
         self.verdicts = SharedVerdicts(self.link, self.keys)
         self.owners = SessionOwners(self.link, self.keys)
         self.replicas = Replicas(self.link, name)
-        self.link.on_return += [self._take_keys, self._hand_over, self.replicas.beat]
+        self.link.on_return += [self._take_keys, self.replicas.beat]
         self._watching: asyncio.Task[None] | None = None
 
     async def begin(self) -> None:
         """Reach the store, if it is there. Raise OperatorError if it is not ours."""
-        await self.keys_of_start()
-        self._watching = asyncio.get_running_loop().create_task(self._watch())
-
-    async def keys_of_start(self) -> None:
         await self.link.probe()
         if self.keys.problem:
             raise OperatorError(self.keys.problem)
+        self._watching = asyncio.get_running_loop().create_task(self._watch())
 
     async def _watch(self) -> None:
+        """Probe the store for ever, and do what is to be done while it is well."""
         while True:
             await asyncio.sleep(_BEAT_SECONDS)
-            await self.link.probe()
-            if not self.link.is_away:
-                await self._take_keys(at_once=False)
-                await self.replicas.beat()
+            try:
+                await self.link.probe()
+                if self.link.takes_writes:
+                    await self._take_keys(at_once=False)
+                    await self.replicas.beat()
+                    await self.answers.hand_over(int(time.time() // 60))
+            except StoreAway:
+                continue
+            except OperatorError as error:
+                self.link.leave(str(error))
 
     async def _take_keys(self, *, at_once: bool = True) -> None:
         await self.keys.refresh(at_once=at_once)
         self._fingerprints.use(self.keys.identity)
-
-    async def _hand_over(self) -> None:
-        await self.answers.hand_over(int(time.time() // 60))
 
     def _tell(self, state: StoreState, reason: str) -> None:
         if state == "healthy":
             self._log.write("store_healthy", {})
             return
         what = _WITHOUT if state == "away" else _REFUSES
+        if reason.startswith(("Authentication", "Authorization", "NoPermission")):
+            what = f"check user and password in `store` or REDIS_URL; {_WITHOUT}"
         self._log.write(f"store_{state}", {"reason": reason, "hint": what}, "warning")
 
     def _warn(self, hint: str) -> None:

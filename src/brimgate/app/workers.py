@@ -19,11 +19,10 @@ from pathlib import Path
 from typing import Final
 
 from brimgate.config.declarations import Config
-from brimgate.config.placeholders import store_url
-from brimgate.config.sources import WORKER_VARIABLE
+from brimgate.config.sources import WORKER_VARIABLE, store_url
 from brimgate.errors import OperatorError
-from brimgate.front.mcp.listener import UnixPath
-from brimgate.share.replicas import new_name
+from brimgate.front.mcp.listener import UnixPath, cannot_listen
+from brimgate.front.mcp.session_ids import new_name
 from brimgate.watch.log import Log
 
 _START_SECONDS: Final = 120.0
@@ -42,33 +41,39 @@ class WorkerPlace:
     """Where the sockets are by which workers reach each other."""
     descriptor: int
     """The socket to listen on."""
+    parent: int
+    """Whoever has started us."""
 
     @classmethod
     def of(cls, text: str) -> "WorkerPlace":
-        name, descriptor, folder = text.split(":", 2)
-        return cls(name, Path(folder), int(descriptor))
+        name, descriptor, parent, folder = text.split(":", 3)
+        return cls(name, Path(folder), int(descriptor), int(parent))
 
     def __str__(self) -> str:
-        return f"{self.name}:{self.descriptor}:{self.folder}"
+        return f"{self.name}:{self.descriptor}:{self.parent}:{self.folder}"
 
     def listening(self) -> socket.socket:
         return socket.socket(fileno=self.descriptor)
+
+    @property
+    def is_orphaned(self) -> bool:
+        """Whether whoever has started us is gone: then nobody would replace us, or tell us to end."""
+        return os.getppid() != self.parent
 
 
 class WorkerGroup:
     def __init__(self, config: Config, log: Log, command: Sequence[str]) -> None:
         """Create it. `command` is what starts a worker."""
-        _check(config)
+        check_workers(config)
         self._config, self._log, self._command = config, log, command
-        self._folder = Path(tempfile.mkdtemp(prefix="brimgate-workers-"))
         self._unix = UnixPath(config.server.socket) if config.server.socket else None
         # One Unix socket is for all: the system spreads only what comes by TCP.
         self._sockets = [self._unix.bind()] if self._unix is not None else _bound(config)
         for one in self._sockets:
             one.listen(socket.SOMAXCONN)
-        self._workers: dict[str, asyncio.subprocess.Process] = {}
-        self._numbers: dict[str, int] = {}
-        """Which socket each worker has."""
+        self._folder = Path(tempfile.mkdtemp(prefix="brimgate-workers-"))
+        self._workers: dict[str, tuple[asyncio.subprocess.Process, int]] = {}
+        """By name, each with the number of its socket."""
         self._leaving: set[str] = set()
         self._stopping = asyncio.Event()
         self._turning = asyncio.Lock()
@@ -94,6 +99,9 @@ class WorkerGroup:
                 await self._add(number)
             on_open(self.address)
             await self._stopping.wait()
+        except OperatorError:
+            if not self._stopping.is_set():  # whoever is told to stop while it starts has no problem
+                raise
         finally:
             await self._end_all()
             if self._unix is not None:
@@ -106,19 +114,19 @@ class WorkerGroup:
     async def _add(self, number: int) -> None:
         """Start a worker, and wait until it serves."""
         descriptor = self._sockets[number % len(self._sockets)].fileno()
-        place = WorkerPlace(new_name(self._config.server.replica), self._folder, descriptor)
+        place = WorkerPlace(new_name(self._config.server.replica), self._folder, descriptor, os.getpid())
         worker = await asyncio.create_subprocess_exec(
             *self._command,
             pass_fds=(place.descriptor,),
             env={**os.environ, WORKER_VARIABLE: str(place)},
             stdin=asyncio.subprocess.DEVNULL,
         )
-        self._workers[place.name], self._numbers[place.name] = worker, number
+        self._workers[place.name] = worker, number
         own = self._folder / f"{place.name}.sock"
         until = time.monotonic() + _START_SECONDS
         while not own.exists():
             if worker.returncode is not None or time.monotonic() > until or self._stopping.is_set():
-                self._leaving.add(place.name)
+                await self._end(place.name)
                 raise OperatorError("a worker did not start: its own messages say why")
             await asyncio.sleep(_LOOK_SECONDS)
         self._start(self._watch(place.name, worker))
@@ -146,7 +154,7 @@ class WorkerGroup:
         async with self._turning:
             for name in list(self._workers):
                 try:
-                    await self._add(self._numbers[name])
+                    await self._add(self._workers[name][1])
                 except OperatorError as error:
                     self._log.write(
                         "reload_rejected", {"reason": str(error), "kept": "the workers before"}, "error"
@@ -156,9 +164,9 @@ class WorkerGroup:
             self._log.write("workers_replaced", {"workers": len(self._workers)})
 
     async def _end(self, name: str) -> None:
-        worker = self._workers.get(name)
-        if worker is None:
+        if name not in self._workers:
             return
+        worker, _ = self._workers[name]
         self._leaving.add(name)
         with suppress(ProcessLookupError):
             worker.terminate()
@@ -178,12 +186,13 @@ class WorkerGroup:
             task.cancel()
 
     def _forget(self, name: str) -> int:
-        self._workers.pop(name, None)
+        _, number = self._workers.pop(name, (None, 0))
         (self._folder / f"{name}.sock").unlink(missing_ok=True)
-        return self._numbers.pop(name, 0)
+        return number
 
 
-def _check(config: Config) -> None:
+def check_workers(config: Config) -> None:
+    """Raise OperatorError if workers cannot be, or could not share what they hold."""
     if sys.platform == "win32":
         raise OperatorError("--workers cannot be used on Windows: run replicas behind a load balancer")
     if not store_url(config):
@@ -205,4 +214,6 @@ def _bound(config: Config) -> list[socket.socket]:
             found.append(socket.create_server((server.host, port), family=family, reuse_port=True))
         return found
     except (OSError, OverflowError) as error:
-        raise OperatorError(f"cannot listen on {server.host}:{server.port}: {error}") from None
+        for one in found:
+            one.close()
+        raise cannot_listen(server.host, server.port, error) from None

@@ -12,7 +12,7 @@ from brimgate.cli.output import complain, write_text
 from brimgate.config.declarations import Config
 from brimgate.config.placeholders import filled
 from brimgate.config.show import difference, effective
-from brimgate.config.sources import load, unknown_variables
+from brimgate.config.sources import REDIS_URL, load, store_url, unknown_variables
 from brimgate.engine.policy import PathPattern
 from brimgate.engine.tokens.estimator import unknown_model
 from brimgate.errors import OperatorError
@@ -49,6 +49,7 @@ def run(options: argparse.Namespace) -> int:
     config = load(path)
     _check_apis(config)
     _check_entrance(config)
+    _check_store(config)
     for variable in unknown_variables(os.environ):
         complain(f"{variable}: no option has this name")
     protection = config.context_protection
@@ -86,6 +87,16 @@ def _check_entrance(config: Config) -> None:
         from brimgate.app.authenticators import check_auth
 
         check_auth(config)
+
+
+def _check_store(config: Config) -> None:
+    """Check where replicas share their state, and tell if that is not in the file."""
+    if store_url(config) and "://" not in config.store:
+        complain(f"{REDIS_URL} is set: `brimgate serve` shares its state there, unless `store` is memory")
+    if config.server.workers > 1:
+        from brimgate.app.workers import check_workers
+
+        check_workers(config)
 
 
 def _idle_rules(config: Config, name: str, api: "Api") -> Iterator[tuple[str, str]]:

@@ -37,6 +37,6 @@ def run(options: argparse.Namespace) -> int:
     key = new_key()
     complain("The key, which is shown only now. Its owner sends it as `Authorization: Bearer KEY`:")
     write_bytes(f"{key}\n".encode())
-    complain("The lines for the configuration, which `brimgate serve` reads again by itself:")
-    complain(f"  auth:\n    mode: static\n    keys:\n      {written(name)}: [{written(digest_of(key))}]")
+    lines = f"auth:\n  mode: static\n  keys:\n    {written(name)}: [{written(digest_of(key))}]"
+    complain(f"The lines for the configuration, which `brimgate serve` reads again by itself:\n{lines}")
     return 0

@@ -404,6 +404,13 @@ class Config:
         "redis://, rediss:// or unix://; `${NAME}` is filled in from the environment",
         reloadable=False,
     )
+    redis_timeout_seconds: float = option(
+        0.2,
+        "seconds that anybody waits for that Redis or Valkey: after that it is left alone until it answers again",
+        minimum=0.01,
+        maximum=10,
+        reloadable=False,
+    )
     redis_prefix: str = option(
         "brimgate:",
         "beginning of all keys in that Redis or Valkey: gateways with another one share nothing",

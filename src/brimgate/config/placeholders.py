@@ -10,11 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from brimgate.config.declarations import Config, Upstream
+from brimgate.config.declarations import Upstream
 
 _PLACEHOLDER: Final = re.compile(r"\$\$\{|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)\})?")
 _ESCAPED: Final = "$${"
-_REDIS_URL: Final = "REDIS_URL"
 _LITERAL: Final = "write $${ where ${ itself is meant"
 
 
@@ -33,13 +32,6 @@ def filled(one: Upstream, environment: Mapping[str, str] = os.environ) -> Upstre
             },
         ),
     )
-
-
-def store_url(config: Config, environment: Mapping[str, str] = os.environ) -> str:
-    """Return where replicas share their state: `store`, or REDIS_URL unless `store` says memory; empty if nowhere."""
-    if "://" in config.store:
-        return fill(config.store, environment)
-    return "" if config.store == "memory" else environment.get(_REDIS_URL, "").strip()
 
 
 def unfilled(

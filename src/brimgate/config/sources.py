@@ -18,7 +18,7 @@ from brimgate.config.declarations import (
     Server,
     Upstream,
 )
-from brimgate.config.placeholders import filled, problems_of, unfilled
+from brimgate.config.placeholders import fill, filled, problems_of, unfilled
 from brimgate.config.reader import Place, dotted, raise_all, read_scalar
 from brimgate.config.tree import MAX_BYTES, shown
 from brimgate.engine.options import PREFIX, Key, inner_of, keys_of
@@ -56,7 +56,14 @@ _OUR_HEADERS: Final = frozenset(
 _NO_NAMES: Final = ("", ".", "..")
 """Names that clients resolve to another place when they are part of a path."""
 _PLACES: Final = ("folder", "memory")
-_STORE_URL: Final = re.compile(r"(?:rediss?|unix)://\S+")
+_STORE: Final = "the URL of a Redis or Valkey: redis://[:PASSWORD@]HOST[:PORT][/DATABASE], rediss://… or unix://[:PASSWORD@]/PATH[?db=N]"
+REDIS_URL: Final = "REDIS_URL"
+_STORE_URL: Final = re.compile(
+    r"rediss?://(?:[^\s/@]*@)?(?:[^\s/@:\[\]]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?(?:/\d*)?(?:\?[a-z_]+=[^\s&]*(?:&[a-z_]+=[^\s&]*)*)?"
+    r"|unix://(?:[^\s/@]*@)?/\S+"
+)
+_FILLED_IN: Final = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
+_MAX_PORT: Final = 65_535
 _REPLICA: Final = re.compile(r"[A-Za-z0-9_-]{0,20}")
 _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
@@ -207,9 +214,8 @@ def _impossible(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
     if not _TOOL_NAME.fullmatch(config.read_tool):
         what = f"must be a name of 1 to 64 letters, digits, _, - or ., not {config.read_tool[:40]!r}"
         yield (("read_tool",),), what
-    if config.store not in _PLACES and not _STORE_URL.match(config.store):
-        what = "must be folder, memory, or the URL of a Redis or Valkey: redis://HOST:6379, rediss://… or unix:///PATH"
-        yield (("store",),), what
+    if config.store not in _PLACES and not is_store_url(config.store):
+        yield (("store",),), f"must be folder, memory, or {_STORE}"
     if not _REPLICA.fullmatch(config.server.replica):
         yield (("server", "replica"),), "must be a name of at most 20 letters, digits, _ or -"
     for name, one in config.upstreams.items():
@@ -224,6 +230,24 @@ def _impossible(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
             if not variable or "=" in variable or "\0" in variable + text:
                 what = "is not the name of a variable, or its value holds a NUL character"
                 yield ((*home, "env", variable),), what
+
+
+def is_store_url(url: str) -> bool:
+    """Return whether a text is a URL of a Redis or Valkey. Placeholders may stand for any part of it."""
+    found = _STORE_URL.fullmatch(_FILLED_IN.sub("1", url))
+    return found is not None and int(found[1] or 1) <= _MAX_PORT
+
+
+def store_url(config: Config, environment: AnyMapping[str, str] | None = None) -> str:
+    """Return where replicas share their state: `store`, or REDIS_URL unless `store` says memory; empty if nowhere."""
+    environment = os.environ if environment is None else environment
+    if "://" in config.store:
+        return fill(config.store, environment)
+    given = "" if config.store == "memory" else environment.get(REDIS_URL, "").strip()
+    if given and not is_store_url(given):
+        # Without the URL itself, which may hold a password.
+        raise ConfigError(f"{REDIS_URL}: must be {_STORE}; `store: memory` leaves it unused")
+    return given
 
 
 def _has_api(pack: str) -> bool:

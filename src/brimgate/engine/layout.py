@@ -4,6 +4,7 @@ A store keeps it beside the answer. With it another process shows a page without
 fetches nor reads what it does not show.
 """
 
+import sys
 from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -59,6 +60,7 @@ class _Layout(msgspec.Struct, array_like=True, tag="json"):
     levels: list[_Level]
     tokens: list[tuple[str, float, int]]
     columns: tuple[str, ...] = ()
+    byte_order: str = sys.byteorder
 
 
 class _Curve(msgspec.Struct, array_like=True):
@@ -74,6 +76,7 @@ class _TextLayout(msgspec.Struct, array_like=True, tag="text"):
     fences: bytes
     curves: list[_Curve]
     tokens: list[tuple[str, float, int]]
+    byte_order: str = sys.byteorder
 
 
 def layout_of(document: Document) -> bytes:
@@ -128,10 +131,10 @@ def _level(node: Node, children: Children) -> _Level | None:
         return _Level(
             node.start,
             "{" if blocks.is_object else "[",
-            array("Q", [one.start for one in blocks]).tobytes(),
-            array("Q", [one.end for one in blocks]).tobytes(),
+            _packed([one.start for one in blocks]),
+            _packed([one.end for one in blocks]),
             None,
-            array("Q", [one.first for one in blocks]).tobytes(),
+            _packed([one.first for one in blocks]),
             blocks.count,
             blocks.longest_key,
             blocks.largest,
@@ -155,9 +158,11 @@ def _unpacked(packed: bytes) -> "array[int]":
 
 
 def restored(source: ByteSource, layout: bytes) -> Document | None:
-    """Return the document of a layout; None if it is none of ours."""
+    """Return the document of a layout; None if it is none of ours, or of another kind of machine."""
     try:
         known = msgspec.msgpack.decode(layout, type=_Layout | _TextLayout)
+        if known.byte_order != sys.byteorder:
+            return None
         made = _distant_text(source, known) if isinstance(known, _TextLayout) else _distant(source, known)
     except (msgspec.MsgspecError, ValueError):
         return None
@@ -252,7 +257,8 @@ class DistantDocument(Document):
         return self._source.part(start, end)
 
     def inside(self, node: Node) -> Document:
-        children = self.open(node) if node == self.focus.node != self.root else None
+        is_focus = node == self.focus.node and node != self.root
+        children = self.open(node) if is_focus else None
         if children is None:
             return super().inside(node)
         if node.start not in self._inner:

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from threading import Timer
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _WORTH_STARTING: Final = 8
+"""Errands that are asked for before: most users never have so many large answers, and a process takes 60 MB."""
 _TRIES: Final = 2
 """Processes that an errand may lose before we work on it ourselves: another one may have been to blame."""
 _PATIENCE_SECONDS: Final = 120.0
@@ -23,7 +25,7 @@ _PATIENCE_SECONDS: Final = 120.0
 
 
 class EngineProcesses:
-    """Start when several errands were asked for; nothing waits for the first start."""
+    """Processes that start once several errands were asked for. Nothing waits for their first start."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -129,10 +131,14 @@ class EngineProcess:
 
     def run(self, run: Callable[[Any], Any], argument: Any) -> tuple[bool, Any]:
         """Run a function there. Return whether it was done, and its result or error. Raise OSError or EOFError."""
-        self._pipe.send((run, argument))
-        if not self._pipe.poll(_PATIENCE_SECONDS):
-            raise TimeoutError
-        return self._pipe.recv()
+        # One that is frozen neither takes nor answers: killed, its pipe ends.
+        patience = Timer(_PATIENCE_SECONDS, self._process.kill)
+        patience.start()
+        try:
+            self._pipe.send((run, argument))
+            return self._pipe.recv()
+        finally:
+            patience.cancel()
 
     def end(self) -> None:
         self._process.kill()

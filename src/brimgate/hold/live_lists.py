@@ -10,8 +10,7 @@ from brimgate.engine.document import Document, Position
 from brimgate.engine.jsontext import Children
 from brimgate.engine.pointer import pointer_steps
 from brimgate.engine.query import Query, View
-from brimgate.hold.stores.contract import Bounds, account_of
-from brimgate.hold.stores.memory import MAX_VIEWS
+from brimgate.hold.stores.contract import MAX_VIEWS, Bounds, account_of
 
 EVERYTHING: Final = 1 << 53
 """More items than any list has: a total may be unknown."""

@@ -16,10 +16,17 @@ from brimgate.engine.query import BLOCK, FOCUS, WHOLE, Query, View
 from brimgate.engine.replies.formatted import AnswerFormat
 from brimgate.engine.replies.reply import Reply
 from brimgate.engine.replies.text import Gate
-from brimgate.errors import ClientError, CursorError, ListElsewhere, ListLost, OperatorError
+from brimgate.errors import (
+    AnswerOutOfReach,
+    ClientError,
+    CursorError,
+    ListElsewhere,
+    ListLost,
+    OperatorError,
+)
 from brimgate.hold.live_lists import ListState, LiveList, LiveLists, items_needed
 from brimgate.hold.runtime import SweepTimer
-from brimgate.hold.stores.contract import Siblings, SnapshotStore
+from brimgate.hold.stores.contract import MAX_VIEWS, Siblings, SnapshotStore
 
 if TYPE_CHECKING:
     from brimgate.engine.layout import ByteSource
@@ -30,7 +37,7 @@ DEFAULT_TTL_SECONDS: Final = 600
 _MAX_OPENED_BYTES: Final = 128 << 20
 _OWNER: Final = b"\0owner"
 """The key of the binding that is stored beside a snapshot; keys of views have four bytes."""
-_LAYOUT: Final = b"\0layout"
+_LAYOUT: Final = b"\0layout1"
 """The key of the layout of a large answer, beside its snapshot in a store that is distant."""
 _LIVE: Final = b"\0live"
 """Ends the id under which a store keeps that a list is still being fetched, and by which process."""
@@ -242,7 +249,19 @@ class Protection:
         view = self.live_lists.get_view(principal, snapshot, key)
         if view is None and (principal, snapshot) not in self.live_lists:
             # Of a list that is still being fetched no store knows, and we may be on the event loop.
+            view = self._stored_view(principal, snapshot, key)
+        return view
+
+    def _stored_view(self, principal: str, snapshot: bytes, key: bytes) -> bytes | None:
+        """Return a view that the store keeps; while it is out of reach, the one of a document that was opened here."""
+        try:
             view = self.store.get_view(principal, snapshot, key)
+        except AnswerOutOfReach:
+            view = self.opened_documents.view(principal, snapshot, key)
+            if view is None:
+                raise
+        if view is not None and self.store.is_distant:
+            self.opened_documents.keep_view(principal, snapshot, key, view)
         return view
 
     def _view(self, cursor: Cursor, binding: Binding) -> View:
@@ -336,11 +355,24 @@ class OpenedDocuments:
             before = self._drop((principal, snapshot))
             if before is not None:
                 expires_minute = max(expires_minute, before.expires_minute)
-            self._documents[principal, snapshot] = _Opened(document, expires_minute)
+            views = before.views if before is not None else {}
+            self._documents[principal, snapshot] = _Opened(document, expires_minute, views)
             self._bytes += _weight(document)
             while self._bytes > self._most_bytes and len(self._documents) > 1:
                 self._drop(next(iter(self._documents)))
         return document
+
+    def keep_view(self, principal: str, snapshot: bytes, key: bytes, view: bytes) -> None:
+        """Remember a view of an opened document, for when its store is out of reach."""
+        with self._lock:
+            found = self._documents.get((principal, snapshot))
+            if found is not None and len(found.views) < MAX_VIEWS:
+                found.views[key] = view
+
+    def view(self, principal: str, snapshot: bytes, key: bytes) -> bytes | None:
+        with self._lock:
+            found = self._documents.get((principal, snapshot))
+            return None if found is None else found.views.get(key)
 
     def drop(self, principal: str, snapshot: bytes) -> None:
         with self._lock:
@@ -375,6 +407,7 @@ def _weight(document: Document) -> int:
 class _Opened(NamedTuple):
     document: Document
     expires_minute: int
+    views: dict[bytes, bytes]
 
 
 def _document_of(live_list: LiveList, state: ListState) -> Document:
@@ -429,6 +462,8 @@ class HeldAnswer:
         if not protection.store.put_view(principal, snapshot, key, view) and not self._is_beginning:
             self._store(expires)  # its store has lost it meanwhile
             protection.store.put_view(principal, snapshot, key, view)
+        if protection.store.is_distant:
+            protection.opened_documents.keep_view(principal, snapshot, key, view)
 
     def _store(self, expires: int) -> None:
         principal, snapshot, store = self._binding.principal, self._snapshot, self._protection.store

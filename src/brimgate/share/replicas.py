@@ -1,21 +1,14 @@
 """The replicas that share a store. Each is known by its name while it runs."""
 
 import re
-import secrets
 from typing import Final
 
 from brimgate.errors import StoreAway
 from brimgate.share.store_link import StoreLink, is_done
 
-_BEAT_SECONDS: Final = 15
+_EXPIRY_SECONDS: Final = 15
 """A replica that was not heard of for so long has ended."""
-NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,40}")
-
-
-def new_name(given: str = "") -> str:
-    """Return a name for a process: no two are the same, because sessions are found by it."""
-    own = secrets.token_hex(4)
-    return f"{given}-{own}" if given else own
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
 
 class Replicas:
@@ -30,7 +23,9 @@ class Replicas:
         """Tell the others that we run."""
         try:
             await self._link.ask(
-                lambda client: client.set(self._key(self.name), b"1", ex=_BEAT_SECONDS), is_done, writes=True
+                lambda client: client.set(self._key(self.name), b"1", ex=_EXPIRY_SECONDS),
+                is_done,
+                writes=True,
             )
         except StoreAway:
             return
@@ -41,13 +36,14 @@ class Replicas:
 
     def elsewhere(self, token: bytes) -> str:
         name = token.decode("ascii", "replace")
-        if name == self.name or not NAME.fullmatch(name):
+        if name == self.name or not _NAME.fullmatch(name):
             return ""
         try:
             runs = self._link.run(lambda client: client.exists(self._key(name)), is_done)
         except StoreAway:
             return ""
-        return f"the replica {name}" if runs else ""
+        # Without sessions, a load balancer may send the same request there the next time.
+        return f"the replica {name}, which the same request may reach when it is sent again" if runs else ""
 
     def _key(self, name: str) -> str:
         return self._link.key("replica", name)

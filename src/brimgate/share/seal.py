@@ -11,7 +11,7 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
-from brimgate.errors import OperatorError
+from brimgate.share.store_link import missing
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -47,14 +47,17 @@ class Seal:
         return None
 
 
+def key_name(key: bytes) -> bytes:
+    """Return what all that is sealed by a key begins with."""
+    return _cipher(key)[0]
+
+
 @lru_cache(16)
 def _cipher(key: bytes) -> "tuple[bytes, AESGCM]":
     """Return the name of the key that is derived from this one, and the cipher with it."""
     try:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
     except ModuleNotFoundError:
-        raise OperatorError(
-            "a store in Redis or Valkey needs the package cryptography: pip install 'brimgate[redis]'"
-        ) from None
+        raise missing("cryptography") from None
     derived = hmac.digest(key, _PURPOSE, "sha256")
     return sha256(_PURPOSE + derived).digest()[:_NAME_BYTES], AESGCM(derived)

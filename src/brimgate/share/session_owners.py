@@ -1,18 +1,17 @@
 """Whose the sessions of a server with a URL are, so that they are found through any replica."""
 
-import hmac
 from typing import Final
 
 from brimgate.errors import StoreAway
 from brimgate.share.shared_keys import SharedKeys
 from brimgate.share.store_link import StoreLink, is_done
 
-_KEEP_SECONDS: Final = 86_400
-"""After the last request that was not answered by the replica that knows it."""
+_KEEP_SECONDS: Final = 4 * 3_600
+"""From when it was opened, or last looked up by a replica that did not know it."""
 
 
 class SessionOwners:
-    """Keeps that a session belongs to a principal. The store has digests of both, and of neither alone."""
+    """Keeps that a session belongs to a principal, as one digest of both."""
 
     def __init__(self, link: StoreLink, keys: SharedKeys) -> None:
         self._link, self._keys = link, keys
@@ -41,6 +40,4 @@ class SessionOwners:
             return  # the server knows that it has ended
 
     def _name(self, upstream: str, session: bytes, principal: str) -> str:
-        parts = (upstream.encode(), session, principal.encode())
-        sized = b"".join(len(part).to_bytes(4, "big") + part for part in parts)
-        return self._link.key("session", hmac.digest(self._keys.identity, sized, "sha256").hex()[:32])
+        return self._link.key("session", self._keys.digest(upstream.encode(), session, principal.encode()))

@@ -6,7 +6,6 @@ While the store is away, answers are held in the memory of this process; they ar
 """
 
 import asyncio
-import hmac
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache
@@ -16,12 +15,12 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from brimgate.errors import AnswerOutOfReach, CursorError, OperatorError, StoreAway
-from brimgate.hold.stores.contract import Bounds, account_of
-from brimgate.hold.stores.memory import MAX_VIEWS, MemoryStore
+from brimgate.errors import AnswerOutOfReach, CursorError, StoreAway
+from brimgate.hold.stores.contract import MAX_VIEWS, Bounds, account_of
+from brimgate.hold.stores.memory import MemoryStore
 from brimgate.share.seal import Seal
 from brimgate.share.shared_keys import SharedKeys
-from brimgate.share.store_link import StoreLink, is_done, is_value
+from brimgate.share.store_link import StoreLink, is_done, is_value, missing
 
 PIECE_BYTES: Final = 1 << 18
 _BATCH_BYTES: Final = 1 << 20
@@ -31,6 +30,7 @@ _WHOLE_PIECES: Final = 2
 _AHEAD: Final = 2
 """Pieces that are fetched with one that is asked for: a page may end in the next."""
 _HEAD: Final = b"m"
+_EXPIRES: Final = b"e"
 _BOOKS_SECONDS: Final = 2 * 86_400
 
 # The books are kept beside the answers: who holds how many bytes, what was used least recently, what has expired. All
@@ -153,7 +153,10 @@ redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 if redis.call('HLEN', KEYS[1]) > tonumber(ARGV[3]) then
   local views = {}
   for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
-    if string.sub(field, 1, 1) == 'v' and field ~= ARGV[1] then views[#views + 1] = field end
+    -- Those of our own, such as whose it is, begin with a zero and stay.
+    if string.sub(field, 1, 1) == 'v' and string.byte(field, 2) ~= 0 and field ~= ARGV[1] then
+      views[#views + 1] = field
+    end
   end
   if #views >= tonumber(ARGV[3]) then redis.call('HDEL', KEYS[1], views[1]) end
 end
@@ -189,12 +192,8 @@ class SharedAnswers:
 
     # Names
 
-    def _digest(self, *parts: bytes) -> str:
-        sized = b"".join(len(part).to_bytes(4, "big") + part for part in parts)
-        return hmac.digest(self._keys.identity, sized, "sha256").hex()[:32]
-
     def _name(self, principal: str, snapshot: bytes) -> str:
-        return self._digest(b"answer", principal.encode(), snapshot)
+        return self._keys.digest(b"answer", principal.encode(), snapshot)
 
     def _key(self, name: str) -> str:
         return self._link.key("answer", name)
@@ -220,10 +219,8 @@ class SharedAnswers:
         views: Mapping[bytes, bytes],
     ) -> None:
         """Put an answer into the store. `minutes` are that of its expiry, and that of now."""
-        name, account = (
-            self._name(principal, snapshot),
-            self._digest(b"account", account_of(principal).encode()),
-        )
+        name = self._name(principal, snapshot)
+        account = self._keys.digest(b"account", account_of(principal).encode())
         ttl = _seconds(*minutes)
         places = range(0, len(data), PIECE_BYTES)
         fields = [(_view_field(key), view) for key, view in views.items()]
@@ -267,15 +264,21 @@ class SharedAnswers:
         if found is not None:
             return found
         name = self._name(principal, snapshot)
-        try:
-            head = self._opened(name, _HEAD, self._get.run([], self._link.prefix, name, now_minute))
-        except StoreAway:
-            raise AnswerOutOfReach from None
+        head = self._opened(name, _HEAD, self._sealed_head(name, now_minute))
         if head is None:
             return None
         read = msgspec.msgpack.decode(head, type=_Head)
         stored = StoredBytes(self, name, read.size)
         return stored.part(0, read.size) if read.pieces <= _WHOLE_PIECES else stored
+
+    def _sealed_head(self, name: str, now_minute: int) -> Any:
+        try:
+            return self._get.run([], self._link.prefix, name, now_minute)
+        except StoreAway:
+            # One that takes nothing, not even that this was used, is still read.
+            head, expires = self._fields(name, [_HEAD, _EXPIRES])
+        is_over = not isinstance(expires, bytes) or int(expires) <= now_minute
+        return None if is_over else head
 
     def pieces(self, name: str, numbers: Iterable[int]) -> list[bytes]:
         """Return pieces of an answer. Raise CursorError if they are gone, AnswerOutOfReach if the store is."""
@@ -321,8 +324,8 @@ class SharedAnswers:
     # What was held here while the store was away
 
     async def hand_over(self, now_minute: int) -> None:
-        """Copy into the store what it did not take before."""
-        if self._here.snapshots():
+        """Copy into the store what it did not take before. Raise StoreAway if it does not take it now either."""
+        if not self._here.is_empty:
             await asyncio.to_thread(self._hand_over, now_minute)
 
     def _hand_over(self, now_minute: int) -> None:
@@ -330,7 +333,10 @@ class SharedAnswers:
             if one.expires_minute > now_minute:
                 minutes = one.expires_minute, now_minute
                 self._put(one.principal, one.id, one.data, minutes, one.views)
-            self._here.drop(one.principal, one.id)
+            late = self._here.take(one.principal, one.id)
+            for key, view in late.items():
+                if one.views.get(key) != view:
+                    self.put_view(one.principal, one.id, key, view)
 
     # Fields
 
@@ -392,7 +398,7 @@ class StoredBytes:
 
 
 def _seconds(expires_minute: int, now_minute: int) -> int:
-    """Return for how long something is kept in the store. By the minute of its expiry it is gone before."""
+    """Return for how long the store keeps something. That it has expired is told by its minute, which comes earlier."""
     return max(1, 60 * (expires_minute - now_minute))
 
 
@@ -420,6 +426,4 @@ def _compression() -> Any:
     for name in ("compression.zstd", "backports.zstd"):
         with suppress(ModuleNotFoundError):
             return import_module(name)
-    raise OperatorError(
-        "a store in Redis or Valkey needs the package backports.zstd: pip install 'brimgate[redis]'"
-    )
+    raise missing("backports.zstd")

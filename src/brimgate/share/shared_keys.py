@@ -2,6 +2,7 @@
 
 They are in the environment (BRIMGATE_CURSOR_KEY), or in the store. There they are encrypted by the password that opens
 the store, so that a copy of its data opens nothing. A store without a password has them in clear, and that is logged.
+What tells callers and tokens apart is there in any case, encrypted by either, so that it stays when keys change.
 """
 
 import hmac
@@ -18,7 +19,7 @@ import msgspec
 
 from brimgate.engine.cursor import KeyRing
 from brimgate.errors import OperatorError, StoreAway
-from brimgate.share.seal import Seal
+from brimgate.share.seal import Seal, key_name
 from brimgate.share.store_link import StoreLink, is_done, is_value
 
 _KEY_BYTES: Final = 32
@@ -31,6 +32,11 @@ _MAX_KEYS: Final = 4
 _KEEP_SECONDS: Final = 2 * 86_400.0
 """The longest life of a cursor is a day."""
 _PLACE: Final = b"keys"
+_SEALED, _IN_CLEAR = b"s", b"p"
+_CLEAR: Final = (
+    "the URL of the store has no password, so that the keys are in the store in clear: give it one, or give all replicas "
+    "the same BRIMGATE_CURSOR_KEY"
+)
 _REPLACE: Final = """
 if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('SET', KEYS[1], ARGV[2]) return 1 end
 return 0
@@ -57,33 +63,34 @@ class SharedKeys(KeyRing):
         """Create it. `given` are the keys of the environment: with them the store has none. `warn` is told once."""
         own = secrets.token_bytes(_KEY_BYTES)
         super().__init__(own)
-        self._link, self._is_given = link, given is not None
-        self._current: tuple[bytes, ...] = given.keys if given is not None else (own,)
-        self.identity = _derived(self._current[-1])
+        self._link, self._given_keys = link, given.keys if given is not None else ()
+        self._current: tuple[bytes, ...] = self._given_keys or (own,)
+        self.identity = _derived(self._current[0])
         self._record: _Record | None = None
         self._stored: bytes = b""
         self._checked_at = -_REFRESH_SECONDS
         self._skew = 0.0
         password = unquote(urlsplit(url).password or "")
-        self._wrapping = Seal(lambda: (self._wrapping_key,)) if password else None
-        self._wrapping_key = _stretched(password, link.prefix) if password and given is None else b""
-        self._own = own
+        wrapping = self._given_keys or ((_stretched(password, link.prefix),) if password else ())
+        self._wrapping = Seal(lambda: wrapping) if wrapping else None
+        self._own, self._warn = own, warn
+        self._has_warned = False
         self.problem = ""
         """Why the keys of the store cannot be used, if they cannot."""
-        if given is None and not password:
-            warn(
-                "the store has no password, so that its keys are in it in clear: give it one, or give all replicas the "
-                "same BRIMGATE_CURSOR_KEY"
-            )
         self._replace = link.script(_REPLACE)
 
     @property
     def keys(self) -> tuple[bytes, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self._current
 
+    def digest(self, *parts: bytes) -> str:
+        """Return a name for what these parts name together. It is the same for all replicas, and tells nothing of them."""
+        sized = b"".join(len(part).to_bytes(4, "big") + part for part in parts)
+        return hmac.digest(self.identity, sized, "sha256").hex()[:32]
+
     async def refresh(self, *, at_once: bool = True) -> None:
         """Take the keys of the store, or give it ours. Turn them over when their time has come."""
-        if self._is_given or (not at_once and time.monotonic() - self._checked_at < _REFRESH_SECONDS):
+        if not at_once and time.monotonic() - self._checked_at < _REFRESH_SECONDS:
             return
         self._checked_at = time.monotonic()
         try:
@@ -120,11 +127,14 @@ class SharedKeys(KeyRing):
         if stored != self._stored:
             self._record, self._stored = self._unwrapped(stored), stored
             self.identity = self._record.identity
+            if stored[:1] == _IN_CLEAR and not self._has_warned:
+                self._has_warned = True
+                self._warn(_CLEAR)
         self._choose()
 
     def _choose(self) -> None:
         """Let the newest key seal whose time has come. Keys that we had alone still open."""
-        if self._record is None:
+        if self._record is None or self._given_keys:
             return
         now = self._now
         sealing = [one.key for one in self._record.keys if one.since <= now]
@@ -133,9 +143,15 @@ class SharedKeys(KeyRing):
         self._current = tuple(chosen)
 
     def _turned(self) -> _Record | None:
-        """Return the record with a new key, if the newest is old enough."""
+        """Return the record with a new key, if the newest is old enough. Keys of the environment are the operator's."""
         record, now = self._record, self._now
-        if record is None or now - record.keys[0].since < _TURN_SECONDS:
+        if record is None:
+            return None
+        if self._given_keys:
+            # So that it can be read on when the key that sealed it is dropped from the environment.
+            is_newest = self._stored[1:].startswith(key_name(self._given_keys[0]))
+            return None if is_newest else record
+        if now - record.keys[0].since < _TURN_SECONDS:
             return None
         fresh = _Key(secrets.token_bytes(_KEY_BYTES), now + _NOTICE_SECONDS)
         kept = [one for one in record.keys if now - one.since < _TURN_SECONDS + _KEEP_SECONDS]
@@ -143,21 +159,23 @@ class SharedKeys(KeyRing):
 
     def _wrapped(self, record: _Record) -> bytes:
         plain = msgspec.msgpack.encode(record)
-        return b"s" + self._wrapping.close(plain, _PLACE) if self._wrapping else b"p" + b64encode(plain)
+        return (
+            _SEALED + self._wrapping.close(plain, _PLACE) if self._wrapping else _IN_CLEAR + b64encode(plain)
+        )
 
     def _unwrapped(self, stored: bytes) -> _Record:
         kind, rest = stored[:1], stored[1:]
         plain: bytes | None = None
-        if kind == b"s" and self._wrapping is not None:
-            plain = self._wrapping.open(rest, _PLACE)
-        elif kind == b"p":
-            plain = b64decode(rest)
         with suppress(msgspec.MsgspecError, ValueError):
+            if kind == _SEALED and self._wrapping is not None:
+                plain = self._wrapping.open(rest, _PLACE)
+            elif kind == _IN_CLEAR and not self._given_keys:
+                plain = b64decode(rest, validate=True)
             if plain is not None and (record := msgspec.msgpack.decode(plain, type=_Record)).keys:
                 return record
         raise OperatorError(
-            "the keys in the store cannot be read: they were put there by replicas with another password. Use the same for "
-            "all, or another redis_prefix"
+            "the keys in the store cannot be read: they were put there by replicas with another password of the store, or "
+            "another BRIMGATE_CURSOR_KEY. Use the same for all, or another redis_prefix"
         )
 
 

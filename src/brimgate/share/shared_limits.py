@@ -4,7 +4,6 @@ Each replica counts for itself as well, before it asks the store: so its limit h
 comes back empty. Of what it has counted itself the store knows at least as much, so that nobody is refused too early.
 """
 
-import hmac
 import math
 from collections.abc import Sequence
 from typing import Any, Final, cast
@@ -18,9 +17,9 @@ _MICROSECONDS: Final = 1_000_000
 _REFUSED: Final = 3
 """The numbers of a refusal."""
 
-# For each claim: a list of the times of its requests, oldest first, and whether it is blocked. All are checked before
-# any is counted. Returns whether all were admitted, the number of the one that was not, and for each (or for that one):
-# how many requests there are, the age of the oldest, and the microseconds until this claim would be admitted.
+# Of each claim, a list of the times of its requests, oldest first, and whether it is blocked. All are checked before any
+# is counted. Returns {0, number of the claim that is refused, microseconds until it would be admitted}, or {1} with two
+# numbers for each claim: how many requests there are, and the microseconds until the oldest is forgotten.
 _TAKE: Final = """
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -91,7 +90,7 @@ class SharedLimiter:
         raise _refusal(claims[told[1] - 1], told[2])
 
     def _name(self, claim: Claim) -> str:
-        return self._prefix + hmac.digest(self._keys.identity, repr(claim.key).encode(), "sha256").hex()[:32]
+        return self._prefix + self._keys.digest(b"limit", repr(claim.key).encode())
 
     def sweep(self, longest_seconds: float) -> None:
         self._here.sweep(longest_seconds)

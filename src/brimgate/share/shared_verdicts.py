@@ -53,7 +53,7 @@ class SharedVerdicts:
     def __init__(self, link: StoreLink, keys: SharedKeys) -> None:
         self._link = link
         self._seal = Seal(lambda: keys.keys)
-        self._find, self._keep = link.script(_FIND, _is_found), link.script(_KEEP)
+        self._find, self._keep = link.script(_FIND, _is_found, writes=False), link.script(_KEEP)
 
     async def find(self, fingerprint: str) -> tuple[Verdict, float] | None:
         """Return what is known of a token, and its age in seconds."""

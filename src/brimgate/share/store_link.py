@@ -4,17 +4,16 @@ A gateway works without its store, only alone. So nothing waits for it for long:
 until it answers a probe again. Whoever asks meanwhile gets StoreAway at once, and does without.
 """
 
-import asyncio
 import secrets
 import time
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from typing import Any, Final, Literal, TypeVar
 
-from brimgate.errors import OperatorError, StoreAway
+from brimgate.errors import BrimgateError, OperatorError, StoreAway
 
 _T = TypeVar("_T")
 _TIMEOUT_SECONDS: Final = 0.2
-_PROBE_SECONDS: Final = 1.0
 _MAX_CONNECTIONS: Final = 64
 _PROBE: Final = "probe"
 _REASON_CHARS: Final = 120
@@ -24,21 +23,30 @@ StoreState = Literal["healthy", "refusing", "away"]
 """A store that is refusing answers, but takes nothing: it is full, or a read-only replica."""
 
 
+_RETURNING: Final = ContextVar("returning", default=False)
+"""Whether whoever asks does what comes before the store is used again: nobody else may ask then."""
+
+
 class StoreLink:
     """Two clients of one store: one for threads, one for the event loop."""
 
-    def __init__(self, url: str, prefix: str, tell: Callable[[StoreState, str], None]) -> None:
+    def __init__(
+        self,
+        url: str,
+        prefix: str,
+        tell: Callable[[StoreState, str], None],
+        timeout_seconds: float = _TIMEOUT_SECONDS,
+    ) -> None:
         """Create it. Nothing is connected yet. `tell` is told of every change of state, in any thread."""
         self.prefix = prefix
         self._tell = tell
-        self._threads, self._loop = _clients(url)
+        self._threads, self._loop = _clients(url, timeout_seconds)
         self.state: StoreState = "away"
         self.reason = "it was not reached yet"
         self.latency_ms = 0.0
         self.on_return: list[Callable[[], Awaitable[None]]] = []
         """Done before the store is used: at first, and when it answers again. They raise OperatorError if it is not ours."""
         self._mark = secrets.token_hex(4)
-        self._is_returning = False
         self._has_told = False
 
     def key(self, *parts: str) -> str:
@@ -53,10 +61,10 @@ class StoreLink:
         return self.state == "healthy"
 
     def script(
-        self, text: str, is_right: "Check[Any]" = lambda found: isinstance(found, int)
+        self, text: str, is_right: "Check[Any] | None" = None, *, writes: bool = True
     ) -> "StoreScript":
-        """Return a script. Without another check, its answer is a number."""
-        return StoreScript(self, text, is_right)
+        """Return a script. Without a check of its own, its answer is a number."""
+        return StoreScript(self, text, is_right or (lambda found: isinstance(found, int)), writes)
 
     # Asking it
 
@@ -82,7 +90,7 @@ class StoreLink:
             raise self._failure(error) from None
 
     def _check(self, writes: bool) -> None:
-        if not self._is_returning and (self.is_away or (writes and not self.takes_writes)):
+        if not _RETURNING.get() and (self.is_away or (writes and not self.takes_writes)):
             raise StoreAway(self.reason)
 
     def _failure(self, error: Exception) -> StoreAway:
@@ -104,14 +112,8 @@ class StoreLink:
 
     # Watching it
 
-    async def watch(self) -> None:
-        """Probe the store for ever."""
-        while True:
-            await self.probe()
-            await asyncio.sleep(_PROBE_SECONDS)
-
     async def probe(self) -> None:
-        """Write something. If that works, everything does."""
+        """Write something, and read it back. If that works, everything does."""
         began, mark = time.perf_counter(), secrets.token_hex(8).encode()
         name = self.key(_PROBE, self._mark)
         try:
@@ -124,17 +126,21 @@ class StoreLink:
         if self.state != "healthy":
             await self._return()
 
+    def leave(self, reason: str) -> None:
+        """Take the store for away: it answers, but is not ours."""
+        self._change("away", reason)
+
     async def _return(self) -> None:
-        self._is_returning = True
+        returning = _RETURNING.set(True)
         try:
             for back in self.on_return:
                 await back()
-        except (StoreAway, OperatorError) as error:
-            self._change("away", str(error))
+        except Exception as error:  # noqa: BLE001  # what it has is not ours, or makes no sense
+            self._change("away", str(error) if isinstance(error, BrimgateError) else _reason(error))
         else:
             self._change("healthy")
         finally:
-            self._is_returning = False
+            _RETURNING.reset(returning)
 
     def health(self) -> dict[str, Any]:
         if self.state == "healthy":
@@ -149,26 +155,32 @@ class StoreLink:
 class StoreScript:
     """A script that runs inside the store, as a whole or not at all."""
 
-    def __init__(self, link: StoreLink, text: str, is_right: Check[Any]) -> None:
-        self._link, self._text, self._is_right = link, text, is_right
+    def __init__(self, link: StoreLink, text: str, is_right: Check[Any], writes: bool) -> None:
+        self._link, self._text, self._is_right, self._writes = link, text, is_right, writes
         self._made: dict[bool, Any] = {}
 
     def run(self, keys: list[str], *arguments: Any) -> Any:
         """Run it, from a thread. Raise StoreAway if that is not possible now."""
         return self._link.run(
-            lambda client: self._of(client, False)(keys, arguments), self._is_right, writes=True
+            lambda client: self._of(client, False)(keys, arguments), self._is_right, writes=self._writes
         )
 
     async def ask(self, keys: list[str], *arguments: Any) -> Any:
         """Run it, on the event loop."""
         return await self._link.ask(
-            lambda client: self._of(client, True)(keys, arguments), self._is_right, writes=True
+            lambda client: self._of(client, True)(keys, arguments), self._is_right, writes=self._writes
         )
 
     def _of(self, client: Any, is_async: bool) -> Any:
         if is_async not in self._made:
             self._made[is_async] = client.register_script(self._text)
         return self._made[is_async]
+
+
+def missing(package: str) -> OperatorError:
+    return OperatorError(
+        f"a store in Redis or Valkey (`store`, or REDIS_URL) needs the package {package}: pip install 'brimgate[redis]'"
+    )
 
 
 def is_value(found: Any) -> bool:
@@ -187,36 +199,38 @@ def _checked(found: _T, is_right: Check[_T]) -> _T:
     return found
 
 
-def _clients(url: str) -> tuple[Any, Any]:
-    """Return a client for threads and one for the event loop. None of them tries anything twice."""
+def _clients(url: str, timeout_seconds: float) -> tuple[Any, Any]:
+    """Return a client for threads and one for the event loop.
+
+    They try again only where a connection was cut, which says little of the store: it may have been idle for long.
+    """
     try:
         import redis
         import redis.asyncio
         from redis.asyncio.retry import Retry as AsyncRetry
         from redis.backoff import NoBackoff
+        from redis.exceptions import ConnectionError as Cut
         from redis.retry import Retry
     except ModuleNotFoundError as error:
-        raise OperatorError(
-            f"a store in Redis or Valkey needs the package {error.name}: pip install 'brimgate[redis]'"
-        ) from None
+        raise missing(error.name or "redis") from None
     usual: dict[str, Any] = {
-        "socket_timeout": _TIMEOUT_SECONDS,
-        "socket_connect_timeout": _TIMEOUT_SECONDS,
+        "socket_timeout": timeout_seconds,
+        "socket_connect_timeout": timeout_seconds,
         "protocol": 2,
         "client_name": "brimgate",
     }
-    bound = {"max_connections": _MAX_CONNECTIONS, "timeout": _TIMEOUT_SECONDS}
+    bound = {"max_connections": _MAX_CONNECTIONS, "timeout": timeout_seconds}
     threads: Any = redis.Redis
     pools: Any = redis.asyncio.BlockingConnectionPool
     try:
-        pool = pools.from_url(url, retry=AsyncRetry(NoBackoff(), 0), **bound, **usual)
-        return threads.from_url(url, retry=Retry(NoBackoff(), 0), **usual), redis.asyncio.Redis.from_pool(
-            pool
-        )
+        pool = pools.from_url(url, retry=AsyncRetry(NoBackoff(), 1, (Cut,)), **bound, **usual)
+        pool.make_connection()  # an option that there is not is told at once
+        client = threads.from_url(url, retry=Retry(NoBackoff(), 1, (Cut,)), **usual)
+        return client, redis.asyncio.Redis.from_pool(pool)
     except (ValueError, TypeError):
         # Without its words, which repeat the URL.
         raise OperatorError(
-            "store: must be redis://[:PASSWORD@]HOST[:PORT][/DATABASE], rediss://… or unix://[:PASSWORD@]/PATH[?db=N]"
+            "the URL of the store must be redis://[:PASSWORD@]HOST[:PORT][/DATABASE], rediss://… or unix://[:PASSWORD@]/PATH[?db=N]"
         ) from None
 
 

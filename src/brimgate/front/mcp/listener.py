@@ -72,9 +72,7 @@ class Listening:
                 self._connection, host or None, port, backlog=_BACKLOG, ssl=tls
             )
         except (OSError, OverflowError) as error:
-            is_taken = isinstance(error, OSError) and error.errno == EADDRINUSE
-            what = "it is in use by another program; --port N chooses another, --port 0 any free one"
-            raise OperatorError(f"cannot listen on {host}:{port}: {what if is_taken else error}") from None
+            raise cannot_listen(host, port, error) from None
         self.port = _port_of(self._server.sockets)
         self._doorkeeper.start()
 
@@ -112,6 +110,12 @@ class Listening:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=0.5)
+
+
+def cannot_listen(host: str, port: int, error: Exception) -> OperatorError:
+    is_taken = isinstance(error, OSError) and error.errno == EADDRINUSE
+    what = "it is in use by another program; --port N chooses another, --port 0 any free one"
+    return OperatorError(f"cannot listen on {host}:{port}: {what if is_taken else error}")
 
 
 class UnixPath:

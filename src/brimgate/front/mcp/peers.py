@@ -68,6 +68,7 @@ class Peers:
     async def _ask(self, exchange: HttpExchange, name: str) -> Response:
         client = self._clients.get(name)
         if client is None:
+            await self._forget_ended()
             client = HttpClient(_LOCAL, socket_path=str(self._folder / f"{name}.sock"))
             self._clients[name] = client
         target = exchange.path.encode() + (b"?" + exchange.query if exchange.query else b"")
@@ -77,8 +78,11 @@ class Peers:
         try:
             return await client.request(exchange.method.encode(), target, headers, body)
         except UpstreamUnreachable:
-            self._clients.pop(name, None)  # it has ended, and its sessions with it
-            raise no_session() from None
+            raise no_session() from None  # it has ended, and its sessions with it
+
+    async def _forget_ended(self) -> None:
+        for name in [one for one in self._clients if not (self._folder / f"{one}.sock").exists()]:
+            await self._clients.pop(name).close()
 
     async def _pass_on(self, exchange: HttpExchange, answer: Response) -> None:
         try:

@@ -13,6 +13,12 @@ from brimgate.front.mcp.request import SESSION_ID, HttpExchange
 _NAMED: Final = re.compile(r"([A-Za-z0-9_-]{1,40})\.[0-9a-f]{32}")
 
 
+def new_name(given: str = "") -> str:
+    """Return a name for a process: no two are the same, because sessions are found by it."""
+    own = secrets.token_hex(4)
+    return f"{given}-{own}" if given else own
+
+
 class SessionIds:
     def __init__(self, name: str = "") -> None:
         """Create them. Without a name, this process is alone."""

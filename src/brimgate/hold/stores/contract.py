@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from brimgate.engine.layout import ByteSource
 
 MIB: Final = 1 << 20
+MAX_VIEWS: Final = 256
+"""The number of views kept beside one snapshot. Beyond that the oldest is dropped, and its cursors with it."""
 SHOWN: Final = "\0"
 """Stands in the id of a principal before what a caller chooses to show the upstream."""
 

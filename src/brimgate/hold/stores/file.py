@@ -19,8 +19,8 @@ from threading import Lock, get_ident
 from typing import Final
 
 from brimgate.errors import OperatorError
-from brimgate.hold.stores.contract import Bounds
-from brimgate.hold.stores.memory import MAX_VIEWS, MemoryStore
+from brimgate.hold.stores.contract import MAX_VIEWS, Bounds
+from brimgate.hold.stores.memory import MemoryStore
 from brimgate.platform import (
     claim_private_dir,
     create_private,

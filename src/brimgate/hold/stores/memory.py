@@ -3,12 +3,9 @@
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from brimgate.hold.stores.contract import Bounds, account_of
-
-MAX_VIEWS: Final = 256
-"""The number of views kept beside one snapshot. Beyond that the oldest is dropped, and its cursors with it."""
+from brimgate.hold.stores.contract import MAX_VIEWS, Bounds, account_of
 
 
 @dataclass(slots=True)
@@ -48,6 +45,19 @@ class MemoryStore:
                 Snapshot(*key, held.data, held.expires_minute, dict(held.views))
                 for key, held in self._held.items()
             ]
+
+    def take(self, principal: str, snapshot: bytes) -> dict[bytes, bytes]:
+        """Give up a snapshot, and return its views."""
+        with self._lock:
+            held = self._held.get((principal, snapshot))
+            if held is None:
+                return {}
+            self._drop((principal, snapshot))
+            return dict(held.views)
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._held
 
     def __contains__(self, key: tuple[str, bytes]) -> bool:
         with self._lock:
