@@ -46,17 +46,17 @@ slow: $(READY) $(NODE_READY) $(STORES) $(THIRD_PARTIES)  ## long tests: other pe
 fresh:  ## both README commands in a bare Debian root (needs root and mmdebstrap)
 	bash tools/fresh.sh
 
-bench: $(READY) .venv-peers/.ready .venv-mcp-proxy/.ready  ## measure every bar and write docs/benchmarks.md
+bench: $(READY) $(STORES) .venv-peers/.ready .venv-mcp-proxy/.ready  ## measure every bar and write docs/benchmarks.md
 	$(BIN)/python -m bench
 
 conformance: $(READY) $(NODE_READY)  ## the official suite against three SDKs, directly and through one Brimgate and two; writes docs/conformance.md
 	$(BIN)/python -m tests.conformance.run
 
-soak: $(READY)  ## many clients with the same ids, clients that are killed, changes under load, all attacks at once, memory over 20,000 answers
+soak: $(READY) $(STORES)  ## many clients with the same ids, clients that are killed, changes under load, all attacks at once, memory over 20,000 answers
 	BRIMGATE_ISOLATION_CALLS=100000 BRIMGATE_TEAM_CALLS=200000 BRIMGATE_FORGED_CURSORS=1000000 \
-	  BRIMGATE_CYCLES=500 BRIMGATE_STARTS=400 BRIMGATE_RELOADS=2000 BRIMGATE_ODD_MESSAGES=10000 BRIMGATE_DECISIONS=1000 $(BIN)/pytest --timeout 3600 \
+	  BRIMGATE_KILLS=200 BRIMGATE_CYCLES=500 BRIMGATE_STARTS=400 BRIMGATE_RELOADS=2000 BRIMGATE_ODD_MESSAGES=10000 BRIMGATE_DECISIONS=1000 $(BIN)/pytest --timeout 3600 \
 	  tests/http/test_isolation.py tests/http/test_life.py tests/relay/test_faults.py tests/config/test_reload.py \
-	  tests/http/test_odd_messages.py tests/test_one_event.py tests/engine/test_forged_cursors.py
+	  tests/http/test_odd_messages.py tests/http/test_replicas_killed.py tests/test_one_event.py tests/engine/test_forged_cursors.py
 	$(BIN)/python -m bench.attack 60
 	$(BIN)/python -m bench.endurance 20000
 

@@ -85,6 +85,7 @@ def behind_nginx(folder: Path, upstream: dict[str, Any]) -> Iterator[tuple[str, 
             yield f"http://127.0.0.1:{port}", [one, two]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["http", "sse"])
 def test_clients_of_the_sdk_walk_through_nginx(way: str, tmp_path: Path) -> None:
     with behind_nginx(tmp_path, DEMO_SERVER) as (base, servings):

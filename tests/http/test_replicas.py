@@ -259,7 +259,7 @@ def test_a_session_with_a_process_is_told_to_be_unknown_elsewhere(tmp_path: Path
 
 
 def test_a_list_that_is_being_fetched_elsewhere_says_by_whom(tmp_path: Path) -> None:
-    with redis_server() as store, sandbox(reservations=900, rate_ip=0, rate_account=0) as api:
+    with redis_server() as store, sandbox(reservations=260, rate_ip=0, rate_account=0) as api:
         upstream = json.loads(config_of(tmp_path, api).read_text())["upstreams"]["hostaway"]
         with replicas(tmp_path, store.url, upstream=upstream) as (one, two):
             client, other = opened(one), opened(two)

@@ -139,6 +139,7 @@ class Traffic(threading.Thread):
                 self.problems.append(read)
 
 
+@pytest.mark.slow_except("killed", "frozen")
 @pytest.mark.parametrize("name", FAULTS)
 def test_no_call_fails_while_the_store_is(name: str, tmp_path: Path) -> None:
     fault = FAULTS[name]
@@ -189,6 +190,7 @@ def _status(serving: Serving) -> str:
     return found["status"]
 
 
+@pytest.mark.slow
 def test_every_change_of_state_is_one_line(tmp_path: Path) -> None:
     with ground(tmp_path) as (on, servings):
         client = opened(servings[0], **KEYS.of("alice"))

@@ -111,6 +111,7 @@ def test_streams_of_a_session_pass_from_one_worker_to_the_other(tmp_path: Path) 
             assert json.loads(next_event(stream)["data"])["id"] == 1
 
 
+@pytest.mark.slow
 def test_limits_are_exact_over_four_workers(tmp_path: Path) -> None:
     with (
         redis_server() as store,
@@ -120,6 +121,7 @@ def test_limits_are_exact_over_four_workers(tmp_path: Path) -> None:
         assert sorted(one.status for one in answers) == [200] * 100 + [429] * 50
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_is_replaced_and_the_others_go_on(tmp_path: Path) -> None:
     with redis_server() as store, serving_by(tmp_path, store.url, 2) as serving:
         before = workers(serving)
@@ -134,6 +136,7 @@ def _all_answer(serving: Serving) -> bool:
     return all(opened(serving, **KEYS.of("alice")).session for _ in range(6))
 
 
+@pytest.mark.slow
 def test_workers_are_replaced_one_by_one_and_no_new_client_notices(tmp_path: Path) -> None:
     with redis_server() as store, serving_by(tmp_path, store.url, 2) as serving:
         before, problems, over = workers(serving), list[str](), threading.Event()
@@ -188,6 +191,7 @@ def test_all_end_together(tmp_path: Path) -> None:
         wait_until(lambda: not any(is_alive(one) for one in found), "they end")
 
 
+@pytest.mark.slow
 def test_workers_end_with_whoever_started_them_however_it_ends(tmp_path: Path) -> None:
     with redis_server() as store, serving_by(tmp_path, store.url, 2) as serving:
         found = workers(serving)
