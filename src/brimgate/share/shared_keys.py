@@ -60,7 +60,7 @@ class SharedKeys(KeyRing):
     """The key ring of a replica: its own until the store is reached, then that of all."""
 
     def __init__(self, link: StoreLink, url: str, given: KeyRing | None, warn: Callable[[str], None]) -> None:
-        """Create it. `given` are the keys of the environment: with them the store has none. `warn` is told once."""
+        """Create it. `given` are the keys of the environment, if it has any. `warn` is told once of keys in clear."""
         own = secrets.token_bytes(_KEY_BYTES)
         super().__init__(own)
         self._link, self._given_keys = link, given.keys if given is not None else ()
@@ -89,7 +89,10 @@ class SharedKeys(KeyRing):
         return hmac.digest(self.identity, sized, "sha256").hex()[:32]
 
     async def refresh(self, *, at_once: bool = True) -> None:
-        """Take the keys of the store, or give it ours. Turn them over when their time has come."""
+        """Take the keys of the store, or give it ours. Turn them over when their time has come.
+
+        Raise StoreAway if that is not possible now: without its keys, what is in the store cannot be found.
+        """
         if not at_once and time.monotonic() - self._checked_at < _REFRESH_SECONDS:
             return
         self._checked_at = time.monotonic()
@@ -97,7 +100,8 @@ class SharedKeys(KeyRing):
             await self._exchange()
             self.problem = ""
         except StoreAway:
-            self._choose()
+            self._choose()  # another key may seal by now
+            raise
         except OperatorError as error:
             self.problem = str(error)
             raise
@@ -175,7 +179,8 @@ class SharedKeys(KeyRing):
                 return record
         raise OperatorError(
             "the keys in the store cannot be read: they were put there by replicas with another password of the store, or "
-            "another BRIMGATE_CURSOR_KEY. Use the same for all, or another redis_prefix"
+            "another BRIMGATE_CURSOR_KEY. Use the same for all, or another redis_prefix; or, if that was changed on purpose, "
+            f"delete {self._link.key('keys')} in the store"
         )
 
 
