@@ -8,7 +8,14 @@ import pytest
 
 from brimgate.config.declarations import Config
 from brimgate.config.show import written
-from brimgate.config.sources import OTHER_VARIABLES, load, unknown_variables, variables
+from brimgate.config.sources import (
+    OTHER_VARIABLES,
+    is_store_url,
+    load,
+    store_url,
+    unknown_variables,
+    variables,
+)
 from brimgate.engine.options import Key
 from brimgate.errors import ConfigError
 from tests.config.running import SERVER, check, gateway
@@ -203,3 +210,37 @@ def test_a_variable_that_no_option_has_is_warned_of_and_changes_nothing() -> Non
         assert "WARNING unknown_variable name=BRIMGATE_PAGESIZE" in client.wait_for_log("unknown_variable")
     checked = check(BRIMGATE_PAGESIZE="5")
     assert checked.returncode == 0 and "BRIMGATE_PAGESIZE: no option has this name" in checked.stderr
+
+
+@pytest.mark.parametrize(
+    ("url", "is_one"),
+    [
+        ("redis://127.0.0.1", True),
+        ("redis://:secret@host:6379/0", True),
+        ("rediss://user:p%2Fw@[::1]:6380/2?ssl_cert_reqs=required", True),
+        ("unix:///run/valkey.sock?db=1", True),
+        ("redis://:${NAME}@host:6379/0", True),
+        ("redis://host:99999", False),
+        ("redis://host:abc", False),
+        ("redis://host/abc", False),
+        ("redis://h:1/0?password=s3cret", False),
+        ("redis://:a/b#c@host", False),
+        ("redis://", False),
+        ("http://host", False),
+        ("redis://two words", False),
+    ],
+)
+def test_the_url_of_a_store_is_checked(url: str, is_one: bool) -> None:
+    assert is_store_url(url) == is_one
+
+
+def test_a_password_that_breaks_its_url_is_told_and_not_shown() -> None:
+    config = load(environment={"BRIMGATE_STORE": "redis://:${SECRET}@host:6379/0", "SECRET": "s3/cr#et"})
+    with pytest.raises(ConfigError, match="%XX") as refused:
+        store_url(config, {"SECRET": "s3/cr#et"})
+    assert "cr#et" not in str(refused.value)
+    assert store_url(config, {"SECRET": "plain"}) == "redis://:plain@host:6379/0"
+    assert store_url(load(environment={}), {"REDIS_URL": " redis://h "}) == "redis://h"
+    assert store_url(load(environment={"BRIMGATE_STORE": "memory"}), {"REDIS_URL": "redis://h"}) == ""
+    with pytest.raises(ConfigError, match="REDIS_URL"):
+        store_url(load(environment={}), {"REDIS_URL": "localhost:6379"})

@@ -196,16 +196,22 @@ def test_half_an_answer_is_none() -> None:
 def test_what_was_changed_or_moved_in_the_store_is_not_believed() -> None:
     data = os.urandom(2 << 20)
     with redis_server() as server, replica(server.url) as made:
-        made.answers().put("ann", A, data, 110, 100)
-        (name,) = _answers_in(server)
-        first, second = server.ask("HGET", name, "0"), server.ask("HGET", name, "1")
-        assert isinstance(first, bytes) and isinstance(second, bytes)
-        for forged in (second, first[:-1] + bytes([first[-1] ^ 1]), b"", b"x" * 100):
-            server.ask("HSET", name, "0", forged)
+        for forge in (
+            lambda first, second: second,
+            lambda first, second: first[:-1] + bytes([first[-1] ^ 1]),
+            lambda first, second: b"",
+            lambda first, second: b"x" * 100,
+        ):
+            made.answers().put("ann", A, data, 110, 100)
+            (name,) = _answers_in(server)
+            first, second = server.ask("HGET", name, "0"), server.ask("HGET", name, "1")
+            assert isinstance(first, bytes) and isinstance(second, bytes)
+            server.ask("HSET", name, "0", forge(first, second))
             found = made.answers().get("ann", A, 100)
             assert isinstance(found, StoredBytes)
             with pytest.raises(CursorError):
                 found.part(0, 10)
+            assert not _answers_in(server), "so that the same answer is put again"
 
 
 def _answers_in(server: Any) -> list[str]:
@@ -238,3 +244,66 @@ def test_without_the_store_what_is_there_is_out_of_reach() -> None:
         made.run(answers.hand_over(100))
         assert made.answers().get("ann", b"b" * 8, 100) == b"here"
         assert made.answers().get_view("ann", b"b" * 8, b"view") == b"definition"
+
+
+def test_an_answer_that_loses_a_piece_on_its_way_is_held_here_and_put_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = os.urandom(3 << 20)
+    with redis_server() as server, replica(server.url) as one, replica(server.url) as two:
+        answers = one.answers()
+        send, sent = answers._send, list[int]()
+
+        def lossy(client: Any, name: str, batch: Any, ttl: int) -> int:
+            if len(sent) == 1:
+                client.delete(answers._key(name))
+            sent.append(len(batch))
+            return send(client, name, batch, ttl)
+
+        monkeypatch.setattr(answers, "_send", lossy)
+        assert answers.put("ann", A, data, 110, 100)
+        assert answers.get("ann", A, 100) == data, "it is held here"
+        assert two.answers().get("ann", A, 100) is None and not _answers_in(server)
+        monkeypatch.undo()
+        one.run(answers.hand_over(100))
+        found = two.answers().get("ann", A, 100)
+        assert isinstance(found, StoredBytes) and found.part(0, len(data)) == data
+
+
+def test_the_total_holds_whoever_puts_last() -> None:
+    bounds = Bounds(900_000, 1_000_000)
+    with redis_server() as server, replica(server.url) as made:
+        answers = made.answers(bounds)
+        sizes = [40_000 + 60_000 * (number * 7 % 14) for number in range(60)]
+        for number, size in enumerate(sizes):
+            answers.put(f"p{number % 9}", b"%08d" % number, os.urandom(size), 110, 100)
+            held = sum(
+                size
+                for at, size in enumerate(sizes[: number + 1])
+                if made.answers(bounds).get(f"p{at % 9}", b"%08d" % at, 100) is not None
+            )
+            assert held <= bounds.total_bytes
+        assert all(server.ask("TTL", key) > 0 for key in server.ask("KEYS", "brimgate:[^k]*"))  # type: ignore[operator,union-attr]
+
+
+def test_what_was_found_out_about_a_token_in_another_way_is_not_known() -> None:
+    from brimgate.guard.principal import Principal
+    from brimgate.share.shared_verdicts import SharedVerdicts
+
+    with redis_server() as server, replica(server.url) as made:
+        known = SharedVerdicts(made.link, made.keys)
+        made.run(known.of_way("one").keep("f", (Principal("token:f", "ann"), 300.0), 300))
+        assert made.run(known.of_way("one").find("f")) is not None
+        assert made.run(known.of_way("other").find("f")) is None
+
+
+def test_what_we_have_sent_is_not_told() -> None:
+    with redis_server(password="") as server, replica(server.url) as made:
+        made.link._password = "s3cret"  # noqa: S105
+        for text in (
+            "unknown command 'AUTH', with args beginning with: 's3cret'",
+            "Command # 1 (HSET k \x01\x02) of pipeline caused error: OOM command not allowed",
+            "wrong s3cret",
+        ):
+            told = made.link._told(ValueError(text))
+            assert "s3cret" not in told and "HSET" not in told

@@ -75,7 +75,9 @@ class Entrance:
     def _begin(self, config: Config) -> None:
         check_auth(config)
         # What may fail comes first: then all that is in force stays.
-        self.authenticator = make_authenticator(config, self._fingerprints, self._verdicts)
+        way = repr((*_way_of(config.auth), config.auth.user_url))
+        others = self._verdicts.of_way(way) if self._verdicts is not None else None
+        self.authenticator = make_authenticator(config, self._fingerprints, others)
         self._auth, self._limits = config.auth, config.limits
         self._proxies = TrustedProxies(config.auth.trusted_proxies)
         self._lists = AllowLists(

@@ -153,6 +153,8 @@ class WorkerGroup:
         """Replace the workers one by one. If a new one does not start, the others stay."""
         async with self._turning:
             for name in list(self._workers):
+                if name not in self._workers:
+                    continue  # it has ended by itself meanwhile, and another took its place
                 try:
                     await self._add(self._workers[name][1])
                 except OperatorError as error:

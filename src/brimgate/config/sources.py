@@ -59,9 +59,11 @@ _PLACES: Final = ("folder", "memory")
 _STORE: Final = "the URL of a Redis or Valkey: redis://[:PASSWORD@]HOST[:PORT][/DATABASE], rediss://… or unix://[:PASSWORD@]/PATH[?db=N]"
 REDIS_URL: Final = "REDIS_URL"
 _STORE_URL: Final = re.compile(
-    r"rediss?://(?:[^\s/@]*@)?(?:[^\s/@:\[\]]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?(?:/\d*)?(?:\?[a-z_]+=[^\s&]*(?:&[a-z_]+=[^\s&]*)*)?"
-    r"|unix://(?:[^\s/@]*@)?/\S+"
+    r"rediss?://(?:[^\s/@?#]*@)?(?:[^\s/@:\[\]]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?(?:/\d*)?(?:\?[a-z_]+=[^\s&]*(?:&[a-z_]+=[^\s&]*)*)?"
+    r"|unix://(?:[^\s/@?#]*@)?/\S+"
 )
+_NOT_THERE: Final = re.compile(r"[?&](?:password|username|decode_responses|encoding)")
+"""Options that would be shown, or change what we read."""
 _FILLED_IN: Final = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 _MAX_PORT: Final = 65_535
 _REPLICA: Final = re.compile(r"[A-Za-z0-9_-]{0,20}")
@@ -235,14 +237,19 @@ def _impossible(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
 def is_store_url(url: str) -> bool:
     """Return whether a text is a URL of a Redis or Valkey. Placeholders may stand for any part of it."""
     found = _STORE_URL.fullmatch(_FILLED_IN.sub("1", url))
-    return found is not None and int(found[1] or 1) <= _MAX_PORT
+    return found is not None and int(found[1] or 1) <= _MAX_PORT and _NOT_THERE.search(url) is None
 
 
 def store_url(config: Config, environment: AnyMapping[str, str] | None = None) -> str:
     """Return where replicas share their state: `store`, or REDIS_URL unless `store` says memory; empty if nowhere."""
     environment = os.environ if environment is None else environment
     if "://" in config.store:
-        return fill(config.store, environment)
+        filled_in = fill(config.store, environment)
+        if not is_store_url(filled_in):
+            raise ConfigError(
+                f"store: must be {_STORE}, with %XX for what is special in a URL, such as / in a password"
+            )
+        return filled_in
     given = "" if config.store == "memory" else environment.get(REDIS_URL, "").strip()
     if given and not is_store_url(given):
         # Without the URL itself, which may hold a password.

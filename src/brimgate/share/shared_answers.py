@@ -6,6 +6,7 @@ While the store is away, answers are held in the memory of this process; they ar
 """
 
 import asyncio
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache
@@ -32,6 +33,8 @@ _AHEAD: Final = 2
 _HEAD: Final = b"m"
 _EXPIRES: Final = b"e"
 _BOOKS_SECONDS: Final = 2 * 86_400
+_AGAIN_SECONDS: Final = 30.0
+"""After which a store that had no room for what is held here is tried again."""
 
 # The books are kept beside the answers: who holds how many bytes, what was used least recently, what has expired. All
 # of it is reached by names that the scripts make, so that they need one server and no cluster.
@@ -49,6 +52,7 @@ local function forget(name)
   local account, size = string.match(kept, '^(%x+) (%d+)$')
   redis.call('ZREM', of(account), name)
   redis.call('DECRBY', total, size)
+  redis.call('EXPIRE', total, 172800)
   if tonumber(redis.call('ZINCRBY', accounts, -tonumber(size), account)) <= 0 then
     redis.call('ZREM', accounts, account)
   end
@@ -59,7 +63,11 @@ local function drop(name)
 end
 local function use(name)
   local kept = redis.call('HGET', sizes, name)
-  if kept then redis.call('ZADD', of(string.match(kept, '^%x+')), redis.call('INCR', prefix .. 'uses'), name) end
+  if not kept then return end
+  local own, uses = of(string.match(kept, '^%x+')), prefix .. 'uses'
+  redis.call('ZADD', own, redis.call('INCR', uses), name)
+  redis.call('EXPIRE', own, 172800)
+  redis.call('EXPIRE', uses, 172800)
 end
 """
 _PUBLISH: Final = (
@@ -67,6 +75,12 @@ _PUBLISH: Final = (
     + """
 local name, account, size, ttl, head, expires = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6], ARGV[7]
 local most_each, most = tonumber(ARGV[8]), tonumber(ARGV[9])
+for number = 0, tonumber(ARGV[11]) - 1 do  -- a piece may have been evicted while the others came
+  if redis.call('HEXISTS', answer(name), tostring(number)) == 0 then
+    drop(name)
+    return 0
+  end
+end
 local now = tonumber(redis.call('TIME')[1])
 for _, old in ipairs(redis.call('ZRANGEBYSCORE', expiry, '-inf', now, 'LIMIT', 0, 100)) do forget(old) end
 redis.call('HSET', answer(name), 'm', head, 'e', expires)
@@ -105,12 +119,18 @@ local function largest()  -- of several, the one with what was used least recent
 end
 while tonumber(redis.call('GET', total) or 0) > most do
   local one = largest()
-  if not one or redis.call('ZRANGE', of(one), 0, 0)[1] == name then
-    -- Only what was just put is left: the books were lost in part. They begin anew.
-    redis.call('SET', total, size, 'EX', ARGV[10])
-    break
+  local oldest = one and redis.call('ZRANGE', of(one), 0, 0)[1]
+  if not oldest or oldest == name then
+    -- Either what was just put is too much, or the books were lost in part: count anew.
+    if one and not oldest then redis.call('ZREM', accounts, one) end
+    local held, sum = redis.call('ZRANGE', accounts, 0, -1, 'WITHSCORES'), 0
+    for at = 2, #held, 2 do sum = sum + tonumber(held[at]) end
+    redis.call('SET', total, string.format('%.0f', sum), 'EX', ARGV[10])
+    if sum > most and oldest then drop(oldest) end
+    if not one then break end
+  else
+    drop_oldest_of(one)
   end
-  drop_oldest_of(one)
 end
 return 1
 """
@@ -181,6 +201,7 @@ class SharedAnswers:
         self._seal = Seal(lambda: keys.keys)
         self._here = MemoryStore(bounds)
         """For what the store does not take now."""
+        self._hand_over_at = 0.0
         self._publish, self._renew = link.script(_PUBLISH), link.script(_RENEW)
         self._get, self._drop = link.script(_GET, is_value), link.script(_DROP)
         self._put_view = link.script(_PUT_VIEW)
@@ -225,12 +246,16 @@ class SharedAnswers:
         places = range(0, len(data), PIECE_BYTES)
         fields = [(_view_field(key), view) for key, view in views.items()]
         fields += [(b"%d" % number, data[at : at + PIECE_BYTES]) for number, at in enumerate(places)]
-        for batch in _batches(self._packed(name, field, plain) for field, plain in fields):
-            self._link.run(
-                lambda client, batch=batch: self._send(client, name, batch, ttl), is_done, writes=True
-            )
+        try:
+            for batch in _batches(self._packed(name, field, plain) for field, plain in fields):
+                self._link.run(
+                    lambda client, batch=batch: self._send(client, name, batch, ttl), is_done, writes=True
+                )
+        except StoreAway:
+            self._clean_up(name)
+            raise
         head = self._sealed(name, _HEAD, msgspec.msgpack.encode(_Head(len(data), len(places))))
-        self._publish.run(
+        is_whole = self._publish.run(
             [],
             self._link.prefix,
             name,
@@ -242,7 +267,15 @@ class SharedAnswers:
             self._bounds.per_principal_bytes,
             self._bounds.total_bytes,
             _BOOKS_SECONDS,
+            len(places),
         )
+        if not is_whole:
+            raise StoreAway("it has no room")
+
+    def _clean_up(self, name: str) -> None:
+        """Leave nothing of an answer that the store has not taken: it would take the room of others."""
+        with suppress(StoreAway):
+            self._link.run(lambda client: client.delete(self._key(name)), is_done)
 
     def _send(self, client: Any, name: str, batch: list[tuple[bytes, bytes]], ttl: int) -> int:
         with client.pipeline(transaction=True) as pipe:
@@ -288,6 +321,7 @@ class SharedAnswers:
             for field, sealed in zip(names, self._fields(name, names), strict=True)
         ]
         if any(one is None for one in found):
+            self._clean_up(name)  # so that the same answer is put again
             raise CursorError
         return [one for one in found if one is not None]
 
@@ -325,8 +359,11 @@ class SharedAnswers:
 
     async def hand_over(self, now_minute: int) -> None:
         """Copy into the store what it did not take before. Raise StoreAway if it does not take it now either."""
-        if not self._here.is_empty:
-            await asyncio.to_thread(self._hand_over, now_minute)
+        if self._here.is_empty or time.monotonic() < self._hand_over_at:
+            return
+        self._hand_over_at = time.monotonic() + _AGAIN_SECONDS
+        await asyncio.to_thread(self._hand_over, now_minute)
+        self._hand_over_at = 0.0
 
     def _hand_over(self, now_minute: int) -> None:
         for one in self._here.snapshots():

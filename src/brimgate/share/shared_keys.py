@@ -128,7 +128,7 @@ class SharedKeys(KeyRing):
         return time.time() + self._skew
 
     def _take(self, stored: bytes) -> None:
-        if stored != self._stored:
+        if stored != self._stored or self._record is None:
             self._record, self._stored = self._unwrapped(stored), stored
             self.identity = self._record.identity
             if stored[:1] == _IN_CLEAR and not self._has_warned:

@@ -50,10 +50,14 @@ class _Entry(msgspec.Struct, array_like=True):
 class SharedVerdicts:
     """A cache that all replicas have. An entry counts only if it was found out after this process has started."""
 
-    def __init__(self, link: StoreLink, keys: SharedKeys) -> None:
-        self._link = link
+    def __init__(self, link: StoreLink, keys: SharedKeys, way: str = "") -> None:
+        """Create it. `way` says how tokens are checked: what was found out in another way is not known here."""
+        self._link, self._keys, self._way = link, keys, way
         self._seal = Seal(lambda: keys.keys)
         self._find, self._keep = link.script(_FIND, _is_found, writes=False), link.script(_KEEP)
+
+    def of_way(self, way: str) -> "SharedVerdicts":
+        return SharedVerdicts(self._link, self._keys, way)
 
     async def find(self, fingerprint: str) -> tuple[Verdict, float] | None:
         """Return what is known of a token, and its age in seconds."""
@@ -84,4 +88,4 @@ class SharedVerdicts:
             return
 
     def _name(self, fingerprint: str) -> str:
-        return self._link.key("token", fingerprint)
+        return self._link.key("token", self._keys.digest(b"token", self._way.encode(), fingerprint.encode()))

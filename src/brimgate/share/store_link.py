@@ -4,11 +4,13 @@ A gateway works without its store, only alone. So nothing waits for it for long:
 until it answers a probe again. Whoever asks meanwhile gets StoreAway at once, and does without.
 """
 
+import re
 import secrets
 import time
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from typing import Any, Final, Literal, TypeVar
+from urllib.parse import unquote, urlsplit
 
 from brimgate.errors import BrimgateError, OperatorError, StoreAway
 
@@ -17,6 +19,8 @@ _TIMEOUT_SECONDS: Final = 0.2
 _MAX_CONNECTIONS: Final = 64
 _PROBE: Final = "probe"
 _REASON_CHARS: Final = 120
+_SENT: Final = re.compile(r",? with args beginning with.*|Command # \d+.*? of pipeline caused error: ")
+"""Where servers and libraries repeat what they were sent."""
 Check = Callable[[_T], bool]
 """Whether an answer can be one of the store."""
 StoreState = Literal["healthy", "refusing", "away"]
@@ -39,6 +43,7 @@ class StoreLink:
     ) -> None:
         """Create it. Nothing is connected yet. `tell` is told of every change of state, in any thread."""
         self.prefix = prefix
+        self._password = unquote(urlsplit(url).password or "")
         self._tell = tell
         self._threads, self._loop = _clients(url, timeout_seconds)
         self.state: StoreState = "away"
@@ -95,14 +100,22 @@ class StoreLink:
 
     def _failure(self, error: Exception) -> StoreAway:
         """Note what went wrong. Only a store that answers, and in words, is not taken for away."""
+        if "No connection available" in str(error):
+            return StoreAway("too many ask at once")  # which says nothing of the store
         from redis.exceptions import NoPermissionError, OutOfMemoryError, ReadOnlyError, ResponseError
 
         refuses = isinstance(error, OutOfMemoryError | ReadOnlyError | NoPermissionError) or (
             isinstance(error, ResponseError)
             and str(error).startswith(("OOM", "MISCONF", "READONLY", "NOREPLICAS"))
         )
-        self._change("refusing" if refuses else "away", _reason(error))
+        self._change("refusing" if refuses else "away", self._told(error))
         return StoreAway(self.reason)
+
+    def _told(self, error: Exception) -> str:
+        """Say what went wrong in one line, without what we have sent."""
+        text = _SENT.sub("", " ".join(str(error).split()))
+        text = text.replace(self._password, "…") if self._password else text
+        return f"{type(error).__name__}: {text[:_REASON_CHARS]}" if text else type(error).__name__
 
     def _change(self, state: StoreState, reason: str = "") -> None:
         has_changed, self.state, self.reason = state != self.state, state, reason
@@ -136,7 +149,7 @@ class StoreLink:
             for back in self.on_return:
                 await back()
         except Exception as error:  # noqa: BLE001  # what it has is not ours, or makes no sense
-            self._change("away", str(error) if isinstance(error, BrimgateError) else _reason(error))
+            self._change("away", str(error) if isinstance(error, BrimgateError) else self._told(error))
         else:
             self._change("healthy")
         finally:
@@ -232,9 +245,3 @@ def _clients(url: str, timeout_seconds: float) -> tuple[Any, Any]:
         raise OperatorError(
             "the URL of the store must be redis://[:PASSWORD@]HOST[:PORT][/DATABASE], rediss://… or unix://[:PASSWORD@]/PATH[?db=N]"
         ) from None
-
-
-def _reason(error: Exception) -> str:
-    """Say what went wrong in one line. The libraries' words name no password."""
-    text = " ".join(str(error).split())[:_REASON_CHARS]
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
