@@ -21,12 +21,13 @@ CEILINGS = {
     "small": Ceiling(59, 13, 17),
     "large": Ceiling(360, 50, 58),
     "read": Ceiling(262, 42, 50),
-    "mcp": Ceiling(512, 66),
-    "rest": Ceiling(395, 54),
+    "mcp": Ceiling(535, 68),
+    "rest": Ceiling(410, 56),
     "shell": Ceiling(360, 53),
     "command": Ceiling(515, 66),
 }
-"""As it is now, with some room where it differs from run to run. Lower a number when a walk gets shorter."""
+"""As it is now, with some room where it differs from run to run: on a busy machine, an answer of the API comes in pieces, and
+a timer may ring (mcp took 511 functions alone and 528 beside other jobs). Lower a number when a walk gets shorter."""
 
 
 @pytest.mark.slow_except("small")
