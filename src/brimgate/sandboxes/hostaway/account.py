@@ -8,7 +8,7 @@ from brimgate.sandboxes.hostaway import conversations, listings, reservations
 from brimgate.sandboxes.hostaway.homes import Home, home_of, position_of
 from brimgate.sandboxes.hostaway.settings import Settings
 from brimgate.sandboxes.hostaway.stays import Stay, Timeline, number_of, number_of_conversation
-from brimgate.sandboxes.hostaway.wire import encode
+from brimgate.sandboxes.wire import encode
 
 Json = dict[str, Any]
 

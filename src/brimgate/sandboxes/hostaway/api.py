@@ -13,8 +13,9 @@ from brimgate.sandboxes.hostaway.homes import Home
 from brimgate.sandboxes.hostaway.parameters import Paging, Parameters
 from brimgate.sandboxes.hostaway.search import find_homes, find_reported, find_stays, offset_after
 from brimgate.sandboxes.hostaway.stays import Stay
-from brimgate.sandboxes.hostaway.wire import Answer, Refusal, Request, encode, succeed
+from brimgate.sandboxes.hostaway.wire import Refusal, form_of, succeed
 from brimgate.sandboxes.hostaway.words import AMENITIES
+from brimgate.sandboxes.wire import Answer, Request, encode
 
 Handler = Callable[..., Answer]
 Item = TypeVar("Item")
@@ -113,7 +114,7 @@ class Api:
         return succeed(reports.standard_fields(self._settings, self._stay(number)))
 
     def _report(self, request: Request, kind: str) -> Answer:
-        asked = Parameters(request.form)
+        asked = Parameters(form_of(request))
         form = asked.choice("format", ("csv", "json")) or ("csv" if kind == "standard" else None)
         delimiter = asked.choice("delimiter", ("comma", "tab"))
         descending = asked.choice("sortOrder", ("asc", "desc")) == "desc"

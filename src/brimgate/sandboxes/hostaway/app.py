@@ -3,26 +3,16 @@
 import asyncio
 from typing import Any
 
+from brimgate.sandboxes.faults import SILENT, Faults, deliver, replaces
 from brimgate.sandboxes.hostaway.account import Account
 from brimgate.sandboxes.hostaway.api import Api
 from brimgate.sandboxes.hostaway.control import Control, Journal
-from brimgate.sandboxes.hostaway.faults import SILENT, Faults, deliver, replaces
+from brimgate.sandboxes.hostaway.faults import SHAPES
 from brimgate.sandboxes.hostaway.parameters import Parameters
 from brimgate.sandboxes.hostaway.settings import Settings
 from brimgate.sandboxes.hostaway.tokens import Tokens
-from brimgate.sandboxes.hostaway.wire import (
-    Answer,
-    Limit,
-    Receive,
-    Refusal,
-    Request,
-    Scope,
-    Send,
-    encode,
-    read_request,
-    respond,
-    succeed,
-)
+from brimgate.sandboxes.hostaway.wire import Limit, Refusal, form_of, read_request, succeed
+from brimgate.sandboxes.wire import Answer, Receive, Request, Scope, Send, encode, respond
 
 _TOKENS = "/v1/accessTokens"
 
@@ -51,7 +41,7 @@ class App:
             return
         entry = self._journal.note(request)
         fault = self._faults.take(request.path)
-        answer = (fault and replaces(fault)) or self._answer(request)
+        answer = (fault and replaces(fault, SHAPES)) or self._answer(request)
         entry["status"] = None if fault and fault.kind in SILENT else answer.status
         await _wait_until(came + self._settings.delay_seconds)
         await deliver(fault, answer, scope, receive, send)
@@ -77,7 +67,7 @@ class App:
     def _token(self, request: Request) -> Answer:
         match request.method:
             case "POST":
-                return Answer(200, encode(self._tokens.issue(request.form)))
+                return Answer(200, encode(self._tokens.issue(form_of(request))))
             case "DELETE":
                 self._tokens.revoke(Parameters(request.parameters).text("token") or "")
                 return succeed([])

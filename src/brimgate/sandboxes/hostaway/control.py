@@ -3,10 +3,11 @@
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
+from brimgate.sandboxes.faults import Faults
 from brimgate.sandboxes.hostaway.account import Account
-from brimgate.sandboxes.hostaway.faults import Fault, Faults
 from brimgate.sandboxes.hostaway.tokens import Tokens
-from brimgate.sandboxes.hostaway.wire import Answer, Limit, Refusal, Request, read_json, succeed
+from brimgate.sandboxes.hostaway.wire import Limit, Refusal, read_json, succeed
+from brimgate.sandboxes.wire import Answer, Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,15 +58,10 @@ class Control:
         return succeed(action(read_json(request.body)))
 
     def _fault(self, told: Json) -> None:
-        path, kind = told.get("path"), told.get("kind")
-        if not isinstance(path, str) or not isinstance(kind, str):
-            raise Refusal(422, "path and kind are required")
-        fault = Fault(kind)
-        if isinstance(told.get("seconds"), int | float):
-            fault = fault._replace(seconds=told["seconds"])
-        if isinstance(told.get("location"), str):
-            fault = fault._replace(location=told["location"])
-        self._faults.plan(path, fault, _number(told, "times", 1))
+        try:
+            self._faults.plan(told)
+        except ValueError as wrong:
+            raise Refusal(422, str(wrong)) from None
 
     def _add_reservations(self, told: Json) -> int:
         self._account.add_reservations(_number(told, "count", 1))

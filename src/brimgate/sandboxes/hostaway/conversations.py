@@ -4,8 +4,8 @@ import random
 from datetime import timedelta
 from typing import Any, Final
 
+from brimgate.sandboxes.chance import chance_of, digits, maybe, url
 from brimgate.sandboxes.demo.prose import paragraph, sentence, text
-from brimgate.sandboxes.hostaway.chance import chance_of, digits, maybe, url
 from brimgate.sandboxes.hostaway.fields import CONVERSATION, MESSAGE, complete
 from brimgate.sandboxes.hostaway.reservations import reservation
 from brimgate.sandboxes.hostaway.settings import Settings

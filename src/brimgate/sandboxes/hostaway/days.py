@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 from typing import Any
 
-from brimgate.sandboxes.hostaway.chance import chance_of
+from brimgate.sandboxes.chance import chance_of
 from brimgate.sandboxes.hostaway.fields import DAY, DAY_RESERVATION, complete
 from brimgate.sandboxes.hostaway.homes import Home
 from brimgate.sandboxes.hostaway.reservations import reservation

@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from brimgate.sandboxes.hostaway.chance import chance_of, pick
+from brimgate.sandboxes.chance import chance_of, pick
 from brimgate.sandboxes.hostaway.words import CITIES, LISTING_NAMES, MANAGERS, PROPERTY_TYPES, City
 
 _FIRST_ID: Final = 206_016

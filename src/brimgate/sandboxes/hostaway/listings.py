@@ -4,8 +4,8 @@ import random
 from datetime import timedelta
 from typing import Any, Final
 
+from brimgate.sandboxes.chance import chance_of, digits, later, maybe, pick, url
 from brimgate.sandboxes.demo.prose import paragraph, text, title
-from brimgate.sandboxes.hostaway.chance import chance_of, digits, later, maybe, pick, url
 from brimgate.sandboxes.hostaway.fields import LISTING, complete
 from brimgate.sandboxes.hostaway.homes import Home
 from brimgate.sandboxes.hostaway.settings import Settings

@@ -5,7 +5,7 @@ Reservations, financial fields and reports all use it, so they agree.
 
 from typing import NamedTuple
 
-from brimgate.sandboxes.hostaway.chance import chance_of
+from brimgate.sandboxes.chance import chance_of
 from brimgate.sandboxes.hostaway.stays import Stay
 from brimgate.sandboxes.hostaway.words import AIRBNB, BOOKING, DIRECT
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
+from brimgate.sandboxes.chance import chance_of, digits, maybe
 from brimgate.sandboxes.demo.prose import paragraph
-from brimgate.sandboxes.hostaway.chance import chance_of, digits, maybe
 from brimgate.sandboxes.hostaway.fields import REVIEW, USER, complete
 from brimgate.sandboxes.hostaway.settings import Settings
 from brimgate.sandboxes.hostaway.stays import Stay

@@ -4,8 +4,8 @@ import random
 from datetime import timedelta
 from typing import Any, Final
 
+from brimgate.sandboxes.chance import chance_of, digits, maybe, pick, url
 from brimgate.sandboxes.demo.prose import paragraph, sentence
-from brimgate.sandboxes.hostaway.chance import chance_of, digits, maybe, pick, url
 from brimgate.sandboxes.hostaway.fields import RESERVATION, complete
 from brimgate.sandboxes.hostaway.money import Money, money_of
 from brimgate.sandboxes.hostaway.settings import Settings

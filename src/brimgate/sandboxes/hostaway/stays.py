@@ -4,7 +4,7 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from brimgate.sandboxes.hostaway.chance import chance_of, later, pick
+from brimgate.sandboxes.chance import chance_of, later, pick
 from brimgate.sandboxes.hostaway.homes import Home
 from brimgate.sandboxes.hostaway.words import (
     CHANNEL_WEIGHTS,
