@@ -55,7 +55,7 @@ def known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("brimgate call x --fam", ["--family"]),
         ("brimgate call x --family cl", ["cl100k", "claude", "claude-3"]),
         ("brimgate packs g", ["graphiti"]),
-        ("brimgate measure --pack ", ["graphiti", "hostaway", "memory"]),
+        ("brimgate measure --pack ", ["graphiti", "hostaway", "memory", "vikunja"]),
         ("brimgate measure --format ", ["json", "svg", "table"]),
         ("brimgate completion ", ["bash", "fish", "zsh"]),
         ("brimgate run --upstream f", ["files"]),

@@ -412,10 +412,12 @@ def test_a_key_that_is_taken_away_is_refused_from_then_on(tmp_path: Path) -> Non
 
 
 def test_health_tells_strangers_the_status_alone(static: Serving) -> None:
-    assert set(ask(static, "GET", "/health", {}).json) == {"status"}
-    assert set(ask(static, "GET", "/health", bearer(new_key())).json) == {"status"}
-    known = ask(static, "GET", "/health", bearer(ANN)).json
-    assert {"status", "timestamp", "version", "uptime", "checks", "sessions"} <= set(known)
+    away = {"x-forwarded-for": "192.0.2.1"}
+    assert set(ask(static, "GET", "/health", away).json) == {"status"}
+    assert set(ask(static, "GET", "/health", away | bearer(new_key())).json) == {"status"}
+    for known in (away | bearer(ANN), {}):
+        told = ask(static, "GET", "/health", known).json
+        assert {"status", "timestamp", "version", "uptime", "checks", "sessions"} <= set(told)
     assert ask(static, "GET", "/healthz", {}).status == ask(static, "GET", "/readyz", {}).status == 200
 
 

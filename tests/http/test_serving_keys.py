@@ -569,6 +569,11 @@ def _(folder: Path) -> None:
     assert credential_sent(folder, {"per_principal": {"alice": "kept"}}, "authorization") == "Bearer kept"
 
 
+@case("UpstreamCredential.static")
+def _(folder: Path) -> None:
+    assert credential_sent(folder, {"static": "for all"}, "authorization") == "Bearer for all"
+
+
 @case("UpstreamCredential.sent_as")
 def _(folder: Path) -> None:
     given = {"header": "X-Token", "sent_as": "X-Api-Key: key {}"}

@@ -24,8 +24,9 @@ def is_sse(one: Upstream) -> bool:
     return one.transport == "sse" or (one.transport == "auto" and "sse" in last_parts)
 
 
-def command_of(one: Upstream) -> Command:
-    return Command((one.command, *one.args), env=one.env, cwd=one.cwd or None)
+def command_of(one: Upstream, token: str = "") -> Command:
+    """Return how its process is started, with the token of a caller if it has one of its own."""
+    return Command((one.command, *one.args), env=one.env_for(token), cwd=one.cwd or None)
 
 
 def connector(
@@ -36,16 +37,17 @@ def connector(
     started: Process | UpstreamError | None = None,
     tickets: "ClaimTickets | None" = None,
     on_refused: Callable[[], None] = lambda: None,
+    token: str = "",
 ) -> Connect:
     """Return how to connect.
 
     `started` is the result of an early start. `tickets` is where a REST API leaves its live lists. `on_refused` is
-    called when a server with a URL does not take our credentials.
+    called when a server with a URL does not take our credentials. `token` is that of the caller whose process it is.
     """
     if one.is_rest:
         return _to_api(name, one, tickets)
     if not one.url:
-        return StdioServer(name, command_of(one), max_line_bytes=max_bytes, started=started).connect
+        return StdioServer(name, command_of(one, token), max_line_bytes=max_bytes, started=started).connect
 
     async def reach(listener: Listener) -> Channel:
         # Imported only where needed: most clients in front of an HTTP server speak HTTP themselves.

@@ -379,6 +379,20 @@ class Entrance:
 
     # Health
 
+    def was_refused(self, principal: Principal) -> bool:
+        """Return whether the token of somebody who was let in has been refused since."""
+        if not principal.token or self.authenticator is None:
+            return False
+        try:
+            self.authenticator.known(principal.token, frozenset())
+        except AccessRefused:
+            return True
+        return False
+
+    def is_at_home(self, exchange: HttpExchange) -> bool:
+        """Return whether a request comes from this machine itself, and not through a proxy."""
+        return is_local(exchange.client or _THIS_MACHINE, exchange.headers)
+
     async def is_known(self, exchange: HttpExchange, paths: tuple[str, ...]) -> bool:
         """Return whether a request is authenticated for any of these paths, without counting it or asking anybody."""
         try:

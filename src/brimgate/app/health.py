@@ -40,6 +40,8 @@ class Probe:
     """Whether `check` starts a process. Then it is not made before somebody asks."""
     is_in_use: Callable[[], bool] = lambda: False
     """Whether clients talk to the upstream just now."""
+    needs_caller: bool = False
+    """Whether only a caller's token can start it. Then callers show how it is, and nobody else."""
 
 
 class UpstreamHealth:
@@ -87,7 +89,7 @@ class UpstreamHealth:
         if self._probe.is_costly:  # nobody may want to know, and a client may be the first to start it
             await self._is_asked.wait()
         while True:
-            if self._is_there() and not self._is_proved:
+            if self._is_there() and not self._is_proved and not self._probe.needs_caller:
                 await self._check()
             await asyncio.sleep(self._interval_seconds())
             if time.monotonic() - self._asked_at > _INTEREST_SECONDS:

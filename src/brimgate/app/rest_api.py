@@ -19,6 +19,7 @@ from brimgate.watch.log import Log
 if TYPE_CHECKING:
     from brimgate.back.rest.api import RestApi
     from brimgate.back.rest.model import Api
+    from brimgate.guard.principal import Principal
     from brimgate.hold.protection import Protection
 
 VERSION: Final = "v1"
@@ -41,13 +42,22 @@ class ServedApi:
         log: Log,
         *,
         admitted: Callable[[HttpExchange], AbstractAsyncContextManager[None]],
+        api_of: "Callable[[RestApi, Principal], RestApi]",
         budget: int | None,
     ) -> None:
-        """Create it. `admitted` lets a request in and decides whose it is, as for the same upstream over MCP."""
+        """Create it. `admitted` lets a request in and decides whose it is, as for the same upstream over MCP.
+
+        `api_of` returns the API with the credential of a caller.
+        """
         self._name, self._budget = name, budget
         self._admitted = admitted
         self.app = ProtectedApp(
-            Routes(api, prefix, lambda path: self.app.rules(path).hidden),
+            Routes(
+                api,
+                prefix,
+                lambda path: self.app.rules(path).hidden,
+                lambda scope: api_of(api, scope[PRINCIPAL]),
+            ),
             self._rules(config),
             _lasting(protection(), config),
             details=details_of(api.api, prefix),

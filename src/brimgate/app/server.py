@@ -2,8 +2,9 @@
 
 import asyncio
 import signal
+import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -210,6 +211,7 @@ class HttpGateway:
                 protection,
                 self._log,
                 admitted=partial(one.admitted, is_mcp=False),
+                api_of=one.api_of,
                 budget=budget,
             )
         return served
@@ -224,6 +226,8 @@ class HttpGateway:
 
         Raise OperatorError if nobody could be let in by it, or the wrong people. Then nothing has changed.
         """
+        for upstream in self._upstreams.values():
+            upstream.check(config)
         has_changed = self._entrance.apply(config)
         self.config = config
         self._log.level = LEVELS[config.effective_log_level]
@@ -247,15 +251,18 @@ class HttpGateway:
             "verifier", Probe(self._entrance.check_verifier, _CHECK_SECONDS), self._log, interval
         )
 
-    async def open(self) -> None:
+    async def open(self, given: Sequence[socket.socket] = ()) -> None:
+        """Listen, on sockets that a service manager has given us if there are any."""
         if self._shared is not None:
             await self._shared.begin()
         await asyncio.gather(*(upstream.check_login() for upstream in self._upstreams.values()))
         server = self.config.server
         tls = self._certificate.context if self._certificate is not None else None
         if self._place is not None and self._peers is not None:
-            await self._listening.open_given(self._place.listening(), tls)
+            await self._listening.open_given(self._place.listening(), tls=tls)
             await self._peers_listening.open_unix(self._peers.socket)
+        elif given:
+            await self._listening.open_given(*given, tls=tls)
         elif server.socket:
             await self._listening.open_unix(server.socket, tls)
         else:
@@ -276,7 +283,7 @@ class HttpGateway:
         if is_new:
             self._log.write("certificate_renewed", {"file": server.tls_cert})
 
-    async def run(self, on_reload: Callable[[], None]) -> None:
+    async def run(self, on_reload: Callable[[], None], on_stop: Callable[[], None] = lambda: None) -> None:
         """Serve until we are told to stop; then let calls under way finish."""
         loop = asyncio.get_running_loop()
         for name in ("SIGTERM", "SIGINT"):
@@ -291,6 +298,7 @@ class HttpGateway:
             self._verifier.start()
         sweeping = asyncio.create_task(self._sweep())
         await self._stopping.wait()
+        on_stop()
         sweeping.cancel()
         await self._drain()
         await asyncio.gather(*(upstream.end() for upstream in self._upstreams.values()))
@@ -347,7 +355,7 @@ class HttpGateway:
 
     async def _health(self, exchange: HttpExchange) -> None:
         exchange.log_level = "debug"  # Docker and Kubernetes ask every few seconds
-        checks = {name: upstream.health.ask() for name, upstream in self._upstreams.items()}
+        checks = {upstream.check_name: upstream.health.ask() for upstream in self._upstreams.values()}
         status = overall(checks.values())
         if self._verifier is not None:
             checks["verifier"] = self._verifier.ask()
@@ -358,9 +366,15 @@ class HttpGateway:
             if checks["redis"]["status"] != "healthy" and status == "healthy":
                 status = "degraded"
         document: dict[str, Any] = {"status": status}
-        if self.config.server.health_details or await self._entrance.is_known(exchange, self._all_paths):
+        if await self._may_see_details(exchange):
             document |= self._details(checks)
         await answer_document(exchange, rpc.encode(document), 503 if status == "unhealthy" else 200)
+
+    async def _may_see_details(self, exchange: HttpExchange) -> bool:
+        """Return whether a caller may see more than one word: whoever is on this machine, or authenticated."""
+        if self.config.server.health_details or self._entrance.is_at_home(exchange):
+            return True
+        return await self._entrance.is_known(exchange, self._all_paths)
 
     async def _alive(self, exchange: HttpExchange) -> None:
         exchange.log_level = "debug"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, assert_never
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
+from brimgate.app.caller_credentials import CallerCredentials, check_callers, token_of
 from brimgate.app.connect import command_of, connector, is_sse, open_api
 from brimgate.app.entrance import Admission, Entrance
 from brimgate.app.health import Probe, UpstreamHealth, check_mcp
@@ -18,7 +19,7 @@ from brimgate.app.shared_server import SharedServer
 from brimgate.back.channel import Connect
 from brimgate.back.mcp.server import HttpServer
 from brimgate.back.process import look_up_command
-from brimgate.config.declarations import Config, Server, Upstream
+from brimgate.config.declarations import Config, Server
 from brimgate.config.placeholders import filled
 from brimgate.config.rule_reader import make_rules
 from brimgate.engine.policy import Rules
@@ -32,7 +33,6 @@ from brimgate.front.mcp.session_ids import SessionIds
 from brimgate.front.mcp.sessions import HandshakeSessions
 from brimgate.front.mcp.stateless import StatelessExchanges
 from brimgate.guard.access import FULL_ACCESS, Access
-from brimgate.guard.credential import CallerCredential
 from brimgate.guard.json_client import JsonClient, target_of
 from brimgate.guard.principal import Principal, deciding_headers, principal_of, shown_headers
 from brimgate.guard.resources import WELL_KNOWN
@@ -106,29 +106,6 @@ class Slots:
         return [account for account, _ in self._taken.most_common()]
 
 
-def credential_of(name: str, one: Upstream, entrance: Entrance) -> CallerCredential | None:
-    """Return what an upstream gets for each caller. Raise OperatorError for what cannot work."""
-    given = one.upstream_credential
-    if not given.header and not given.per_principal:
-        return None
-    key = f"upstreams.{name}.upstream_credential"
-    if not one.url:
-        kind = (
-            "a command has one environment for all callers"
-            if one.command
-            else "an API has one account for all"
-        )
-        raise OperatorError(f"{key} is for a server with a url: {kind}")
-    if given.per_principal and entrance.is_open:
-        raise OperatorError(f"{key}.per_principal needs `auth`: without it, callers have no names")
-    credential = CallerCredential(name, given.header, given.per_principal, given.sent_as)
-    if credential.name in (*map(str.lower, one.headers), *map(str.lower, one.forward_headers)):
-        raise OperatorError(
-            f"{key} and `headers` or `forward_headers` both send {credential.name}: remove one"
-        )
-    return credential
-
-
 class ServedUpstream:
     def __init__(
         self,
@@ -168,10 +145,8 @@ class ServedUpstream:
         self._tickets: ClaimTickets | None = None
         self._connect = self._connector()
         self._live: WeakKeyDictionary[Session, Access] = WeakKeyDictionary()
-        self._credential = credential_of(name, self._one, entrance)
-        self._takes_bearer = self._may_take_bearer()
-        shown = (*self._one.forward_headers, self._one.upstream_credential.header)
-        self._deciding, self._shown = deciding_headers(shown), shown_headers(shown)
+        self._credentials = self._make_credentials(config)
+        self._deciding, self._shown = self._deciding_headers()
         self._catalogs = Catalogs()
         self._shared: dict[tuple[str, str], SharedServer] = {}
         """By principal, and by client program where each has a process of its own."""
@@ -225,9 +200,14 @@ class ServedUpstream:
         # Clients know our tool by the name it had when they asked: a new name needs a restart.
         return make_rules(replace(config, read_tool=self._read_tool), self.name, self._budget)
 
+    def check(self, config: Config) -> None:
+        """Raise OperatorError if callers could not be served by a configuration, or would be mixed."""
+        check_callers(self.name, self._one, self.api, config.auth)
+
     def apply(self, config: Config) -> None:
         self._config = config
-        self._takes_bearer = self._may_take_bearer()
+        self._credentials = self._make_credentials(config)
+        self._deciding, self._shown = self._deciding_headers()
         self._rules = self._make_rules(config)
         self._narrowed.clear()
         for session, access in self._live.items():
@@ -283,22 +263,20 @@ class ServedUpstream:
             exchange.principal = principal_of(exchange.headers, self._deciding)
         elif self._shown:
             exchange.principal = exchange.principal.showing(exchange.headers, self._shown)
-        self._equip(exchange)
+        exchange.principal = self._credentials.equipped(exchange.principal, exchange.token, exchange.headers)
 
-    def _may_take_bearer(self) -> bool:
-        """Return whether the upstream gets the caller's own token: not where the operator has given it another."""
+    def _deciding_headers(self) -> tuple[frozenset[bytes], frozenset[bytes]]:
+        """Return the headers that tell callers apart, and those of them that the upstream is shown."""
+        shown = [*self._one.forward_headers, self._one.upstream_credential.header]
+        if self._credentials.are_needed and self._entrance.is_open:
+            shown.append("authorization")
+        return deciding_headers(shown), shown_headers(shown)
+
+    def _make_credentials(self, config: Config) -> CallerCredentials:
+        """Return what the upstream gets for callers: their own token not where the operator has given it another."""
         has_own = "authorization" in map(str.lower, self._one.headers)
-        return not has_own and self._entrance.may_send_bearer(self._one.url)
-
-    def _equip(self, exchange: HttpExchange) -> None:
-        """Give a caller the credential that the upstream gets for it. Raise AccessRefused if it has none."""
-        principal, token = exchange.principal, exchange.token
-        if self._credential is not None:
-            found = self._credential.of(principal.name, exchange.headers)
-            exchange.principal = replace(principal, credential=found)
-        elif self._takes_bearer and token:
-            bearer = (b"authorization", f"Bearer {token}".encode("ascii"))
-            exchange.principal = replace(principal, credential=(bearer,), token=token)
+        takes_bearer = not has_own and self._entrance.may_send_bearer(self._one.url)
+        return CallerCredentials(self.name, self._one, self.api, auth=config.auth, takes_bearer=takes_bearer)
 
     def _remembered_token(self, exchange: HttpExchange) -> str:
         return self.old_sse.token_of(exchange) if self._entrance.takes_tokens_in_urls else ""
@@ -345,10 +323,22 @@ class ServedUpstream:
         """Return how to reach the upstream with the credential of a caller, which stays that of its conversation."""
         if not principal.credential:
             return self._connect
+        if self.api is not None:
+            from brimgate.back.rest.server import RestServer
+
+            return RestServer(self.name, self.api_of(self.api, principal), self._tickets).connect
+        if self._needs_process:
+            return connector(self.name, self._one, self._max_bytes, token=token_of(principal))
         theirs = {name.decode(): value.decode() for name, value in principal.credential}
         one = replace(self._one, headers=self._one.headers | theirs)
         on_refused = partial(self._entrance.doubt, principal.token)
         return connector(self.name, one, self._max_bytes, on_refused=on_refused)
+
+    def api_of(self, api: "RestApi", principal: Principal) -> "RestApi":
+        """Return the API with the credential of a caller."""
+        if not principal.credential:
+            return api
+        return api.acting_as(list(principal.credential), partial(self._entrance.doubt, principal.token))
 
     def _end_conversation(self, account: str) -> None:
         if self._needs_process:
@@ -394,14 +384,13 @@ class ServedUpstream:
 
     async def _start_shared(self, key: tuple[str, str], principal: Principal) -> SharedServer | None:
         if not await self._take_seat(principal.account):
-            what = (
-                "servers can be started now (max_processes)" if self._needs_process else "callers fit in now"
-            )
+            bound = self._slots.bound_for(principal.account, "processes")
+            what = f"servers can be started now ({bound})" if self._needs_process else "callers fit in now"
             raise too_many(f"no more {what}", b"")
         catalog = self._catalogs.of(key[0])
         shared = SharedServer(
             self.name,
-            self._connect,
+            self._connect_for(principal),
             self._session(catalog, principal, names_calls=True),
             catalog,
             self._log,
@@ -464,6 +453,11 @@ class ServedUpstream:
     # Lifetime
 
     @property
+    def check_name(self) -> str:
+        """Its name among the checks of `/health`."""
+        return (self.api.api.check_name if self.api is not None else "") or self.name
+
+    @property
     def active(self) -> int:
         return len(self.sessions) + len(self.old_sse) + (self.through.sessions if self.through else 0)
 
@@ -484,9 +478,7 @@ class ServedUpstream:
             self.name,
             self._connect,
             self._max_bytes,
-            forwards_credentials=bool(
-                self._one.forward_headers or self._credential is not None or self._takes_bearer
-            ),
+            forwards_credentials=bool(self._one.forward_headers) or self._credentials.are_sent,
         )
         if not self._needs_process:
             return Probe(check, _CHECK_SECONDS)
@@ -497,6 +489,7 @@ class ServedUpstream:
             look_up,
             is_costly=True,
             is_in_use=lambda: self.active + len(self._shared) > 0,
+            needs_caller=self._one.has_caller_env,
         )
 
     def _note_handshake(self, failure: UpstreamError | None) -> None:
@@ -505,6 +498,8 @@ class ServedUpstream:
             self.health.note(failure)
 
     def sweep(self) -> None:
+        if self._credentials.are_sent:  # what was started with a token goes with it
+            self._end_unless(lambda principal: not self._entrance.was_refused(principal))
         self.sessions.sweep()
         self.old_sse.sweep()
         over = time.monotonic() - self._timing().session_idle_seconds
@@ -515,9 +510,12 @@ class ServedUpstream:
 
     def end_strangers(self) -> None:
         """End the sessions and servers of callers who may no longer come in. Their streams end by themselves."""
-        self.sessions.end_unless(self._entrance.may_stay)
+        self._end_unless(self._entrance.may_stay)
+
+    def _end_unless(self, may_stay: Callable[[Principal], bool]) -> None:
+        self.sessions.end_unless(may_stay)
         for key, shared in list(self._shared.items()):
-            if not self._entrance.may_stay(shared.owner):
+            if not may_stay(shared.owner):
                 del self._shared[key]
                 self.sessions.end_later(shared.link.end(0.0))
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from brimgate.config.declarations import Config
 from brimgate.config.sources import WORKER_VARIABLE, store_url
@@ -24,6 +24,9 @@ from brimgate.errors import OperatorError
 from brimgate.front.mcp.listener import UnixPath, cannot_listen
 from brimgate.front.mcp.session_ids import new_name
 from brimgate.watch.log import Log
+
+if TYPE_CHECKING:
+    from brimgate.app.service_manager import ServiceManager
 
 _START_SECONDS: Final = 120.0
 _LOOK_SECONDS: Final = 0.05
@@ -62,9 +65,12 @@ class WorkerPlace:
 
 
 class WorkerGroup:
-    def __init__(self, config: Config, log: Log, command: Sequence[str]) -> None:
-        """Create it. `command` is what starts a worker."""
+    def __init__(
+        self, config: Config, log: Log, command: Sequence[str], manager: "ServiceManager | None" = None
+    ) -> None:
+        """Create it. `command` is what starts a worker; `manager` hears from us alone, not from the workers."""
         check_workers(config)
+        self._manager = manager
         self._config, self._log, self._command = config, log, command
         self._unix = UnixPath(config.server.socket) if config.server.socket else None
         # One Unix socket is for all: the system spreads only what comes by TCP.
@@ -93,16 +99,20 @@ class WorkerGroup:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stopping.set)
-        loop.add_signal_handler(signal.SIGHUP, lambda: self._start(self._replace_all()))
+        loop.add_signal_handler(signal.SIGHUP, lambda: self._start(self._reload()))
         try:
             for number in range(self._config.server.workers):
                 await self._add(number)
             on_open(self.address)
+            if self._manager is not None:
+                self._manager.ready(f"serving {self.address} by {self._config.server.workers} workers")
             await self._stopping.wait()
         except OperatorError:
             if not self._stopping.is_set():  # whoever is told to stop while it starts has no problem
                 raise
         finally:
+            if self._manager is not None:
+                self._manager.stopping()
             await self._end_all()
             if self._unix is not None:
                 self._unix.remove()
@@ -148,6 +158,16 @@ class WorkerGroup:
                 await self._add(number)
                 return
             await asyncio.sleep(_AGAIN_SECONDS)
+
+    async def _reload(self) -> None:
+        if self._manager is None:
+            await self._replace_all()
+            return
+        self._manager.reload_begins()
+        try:
+            await self._replace_all()
+        finally:
+            self._manager.reload_ends()
 
     async def _replace_all(self) -> None:
         """Replace the workers one by one. If a new one does not start, the others stay."""

@@ -67,8 +67,11 @@ def run(options: argparse.Namespace) -> int:
 
 def _check_apis(config: Config) -> None:
     """Check declared APIs. What depends on the environment may differ where it runs, so it is only reported."""
+    from brimgate.app.caller_credentials import check_callers
+
     for name, one in config.upstreams.items():
         if not one.is_rest:
+            check_callers(name, filled(one), None, config.auth)
             continue
         from brimgate.app.connect import declared_api, open_api
 
@@ -76,9 +79,11 @@ def _check_apis(config: Config) -> None:
         for key, pattern in _idle_rules(config, name, api):
             complain(f"{key}.{pattern}: no {'path' if 'endpoints' in key else 'tool'} of {name} matches it")
         try:
-            open_api(filled(one))
+            opened = open_api(filled(one))
         except OperatorError as error:
             complain(f"upstreams.{name} could not be served from here: {error}")
+        else:
+            check_callers(name, filled(one), opened, config.auth)
 
 
 def _check_entrance(config: Config) -> None:

@@ -4,7 +4,7 @@ import argparse
 import os
 import re
 import shutil
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from brimgate.cli.output import printable
+from brimgate.cli.output import complain, printable
 from brimgate.config.declarations import Config, Override, Upstream
 from brimgate.config.placeholders import unfilled
 from brimgate.config.sources import Read, load, unknown_variables, variables
@@ -131,23 +131,38 @@ def environment_config() -> Config:
     return load(Path(given) if given else None)
 
 
-def configuration(options: argparse.Namespace) -> Read:
-    """Return a function that reads the configuration each time: the file may have changed, the command line has not."""
-    if options.budget is not None and options.budget < MIN_BUDGET:
-        raise OperatorError(f"--budget must be at least {MIN_BUDGET} tokens, not {options.budget}")
-    path, overrides = config_path(options), _overrides(options)
-    chosen = _chosen(options)
+class ConfigurationSource:
+    """Reads the configuration each time: the file may have changed, the command line has not."""
 
-    def read(content: bytes | None) -> Config:
-        config = load(path, overrides=overrides, content=content)
-        servers = chosen(config)
-        if options.pack:
-            servers = {name: replace(one, pack=options.pack) for name, one in servers.items()}
-        if options.pack and not servers:
-            servers = {options.pack: _declared_by(options.pack)}
-        return replace(config, upstreams=servers)
+    def __init__(self, options: argparse.Namespace, *, serves: bool = False) -> None:
+        """Create it. `serves` says whether the defaults of a pack for `brimgate serve` count."""
+        if options.budget is not None and options.budget < MIN_BUDGET:
+            raise OperatorError(f"--budget must be at least {MIN_BUDGET} tokens, not {options.budget}")
+        self._path, self._overrides = config_path(options), _overrides(options)
+        self._chosen, self._pack, self._serves = _chosen(options), options.pack, serves
+        self.variables: dict[str, str] = {}
+        """What a sandbox adds to the environment."""
 
-    return read
+    def __call__(self, content: bytes | None) -> Config:
+        defaults = self._defaults if self._serves else None
+        config = load(self._path, overrides=self._overrides, content=content, defaults=defaults)
+        return replace(config, upstreams=self._servers(config))
+
+    def _servers(self, config: Config) -> dict[str, Upstream]:
+        servers = self._chosen(config)
+        if self._pack:
+            servers = {name: replace(one, pack=self._pack) for name, one in servers.items()}
+        return servers or ({self._pack: _declared_by(self._pack)} if self._pack else {})
+
+    def _defaults(self, config: Config) -> Mapping[str, str]:
+        """Return the defaults of a pack, if its API is all that is served."""
+        servers = list(self._servers(config).values())
+        if len(servers) != 1 or not servers[0].is_rest or not servers[0].pack:
+            return {}
+        from brimgate.packs.discovery import load_pack
+
+        given = {**os.environ, **servers[0].env, **self.variables}
+        return load_pack(servers[0].pack).serving(given, servers[0].base_url)
 
 
 def _declared_by(pack: str) -> Upstream:
@@ -264,7 +279,7 @@ def add_sandbox_option(parser: argparse.ArgumentParser) -> None:
 
 
 @contextmanager
-def sandboxes(options: argparse.Namespace, read: Read) -> Generator[Read]:
+def sandboxes(options: argparse.Namespace, read: ConfigurationSource) -> Generator[Read]:
     """Return `read`, with sandboxes if requested. They end with us."""
     if not options.sandbox:
         yield read
@@ -281,6 +296,9 @@ def sandboxes(options: argparse.Namespace, read: Read) -> Generator[Read]:
                 raise OperatorError(f"--sandbox: {what}")
             if pack not in started:
                 started[pack] = running.enter_context(sandbox())
+                read.variables |= started[pack].env
+                for note in started[pack].notes:
+                    complain(note)
             return started[pack]
 
         def led_there(one: Upstream) -> Upstream:
@@ -293,6 +311,7 @@ def sandboxes(options: argparse.Namespace, read: Read) -> Generator[Read]:
             config = read(content)
             if not any(one.is_rest for one in config.upstreams.values()):
                 raise OperatorError("--sandbox: there is no REST API here; name its pack: --pack hostaway")
-            return replace(config, upstreams={name: led_there(one) for name, one in config.upstreams.items()})
+            servers = {name: led_there(one) for name, one in config.upstreams.items()}
+            return replace(read(content), upstreams=servers)  # now by the addresses of the sandboxes
 
         yield read_sandboxed

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 from brimgate.back.process import Command, Process, spawn
 from brimgate.cli import Commands
 from brimgate.cli.gateway import (
+    ConfigurationSource,
     add_gateway_options,
     add_sandbox_option,
     config_path,
-    configuration,
     sandboxes,
     warn_of_unknown,
 )
@@ -49,7 +49,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    with sandboxes(options, configuration(options)) as read:
+    with sandboxes(options, ConfigurationSource(options)) as read:
         return _relay(options, read)
 
 
@@ -105,7 +105,7 @@ def _tickets() -> "ClaimTickets":
 
 def _start(one: Upstream) -> Process | UpstreamError:
     try:
-        return spawn(Command((one.command, *one.args), env=one.env, cwd=one.cwd or None))
+        return spawn(Command((one.command, *one.args), env=one.env_for(), cwd=one.cwd or None))
     except UpstreamError as error:
         return error
 

@@ -15,10 +15,10 @@ from urllib.parse import quote
 
 from brimgate.cli import Commands
 from brimgate.cli.gateway import (
+    ConfigurationSource,
     add_gateway_options,
     add_sandbox_option,
     config_path,
-    configuration,
     sandboxes,
     warn_of_unknown,
 )
@@ -29,6 +29,7 @@ from brimgate.errors import OperatorError
 from brimgate.watch.log import Log
 
 if TYPE_CHECKING:
+    from brimgate.app.service_manager import ServiceManager
     from brimgate.app.workers import WorkerPlace
 
 _SWITCH_SECONDS: Final = 0.001
@@ -67,8 +68,9 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    place = _worker_place()
-    with sandboxes(options, configuration(options)) as read:
+    place, manager = _worker_place(), _service_manager()
+    with sandboxes(options, ConfigurationSource(options, serves=True)) as source:
+        read = _at_given_sockets(source, manager)
         config = read(None)
         if not config.upstreams:
             raise OperatorError(
@@ -76,20 +78,44 @@ def run(options: argparse.Namespace) -> int:
                 "or `upstreams:` in --config FILE"
             )
         log = Log(config.effective_log_level, config.log_format)
+        if manager is not None:
+            manager.log = log
         if config.server.workers > 1 and place is None:
             if options.sandbox:
                 raise OperatorError("--sandbox is for one worker: each would have a sandbox of its own")
             warn_of_unknown(log, config)
-            run_loop(_serve_by_workers(config, log))
+            run_loop(_serve_by_workers(config, log, manager))
             return 0
         if place is None:
             warn_of_unknown(log, config)
         on_open = _announce if place is None else _say_nothing
         work = serve(
-            config, read, config_path(options), log, budget=options.budget, on_open=on_open, place=place
+            config,
+            read,
+            config_path(options),
+            log,
+            budget=options.budget,
+            on_open=on_open,
+            place=place,
+            manager=manager,
         )
         run_loop(work)
     return 0
+
+
+def _service_manager() -> "ServiceManager | None":
+    """Return whoever runs us as a service, if it says so. What we start is not told of it."""
+    if "NOTIFY_SOCKET" not in os.environ and "LISTEN_FDS" not in os.environ:
+        return None
+    from brimgate.app.service_manager import ServiceManager
+
+    return ServiceManager.of(os.environ)
+
+
+def _at_given_sockets(read: Read, manager: "ServiceManager | None") -> Read:
+    """Return `read`, with the address of the sockets that a service manager has given us."""
+    given = manager.given if manager is not None else None
+    return read if given is None else lambda content: given.place(read(content))
 
 
 def _worker_place() -> "WorkerPlace | None":
@@ -101,12 +127,12 @@ def _worker_place() -> "WorkerPlace | None":
     return WorkerPlace.of(os.environ.pop(WORKER_VARIABLE))
 
 
-async def _serve_by_workers(config: Config, log: Log) -> None:
+async def _serve_by_workers(config: Config, log: Log, manager: "ServiceManager | None") -> None:
     from brimgate.app.rest_api import prefixes_of
     from brimgate.app.workers import WorkerGroup
 
     paths = [quote(prefix) for prefix in prefixes_of(config).values()]
-    group = WorkerGroup(config, log, [sys.executable, "-m", "brimgate", *sys.argv[1:]])
+    group = WorkerGroup(config, log, [sys.executable, "-m", "brimgate", *sys.argv[1:]], manager)
     await group.run(lambda address: _announce(address, config, paths))
 
 
@@ -145,6 +171,7 @@ async def serve(
     budget: int | None = None,
     on_open: Callable[[str, Config, Sequence[str]], object],
     place: "WorkerPlace | None" = None,
+    manager: "ServiceManager | None" = None,
 ) -> None:
     """Serve until a signal. `on_open` gets the address once clients may connect, and the paths of REST APIs."""
     from brimgate.app.reload import Reload
@@ -153,7 +180,8 @@ async def serve(
 
     take_records(log)
     gateway = HttpGateway(config, log, budget=budget, place=place)
-    await gateway.open()
+    given = manager.given if manager is not None else None
+    await gateway.open(given.sockets if given is not None else ())
     reload = Reload(gateway, read, log)
     if path is not None:
         reload.watch(path)
@@ -163,7 +191,11 @@ async def serve(
         reload.reload(time.time())
         gateway.renew_certificate()  # also if its files alone have changed
 
-    await gateway.run(read_again)
+    if manager is None:
+        await gateway.run(read_again)
+        return
+    manager.ready(f"serving {gateway.address}")
+    await gateway.run(lambda: manager.reload(read_again), manager.stopping)
 
 
 def run_loop(work: Coroutine[Any, Any, None]) -> None:

@@ -1,7 +1,7 @@
 """Every option of Brimgate, declared once."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from brimgate.engine.options import option, overriding
 from brimgate.engine.policy import (
@@ -96,6 +96,10 @@ class ContextProtection(AnswerOptions, CallOptions):
     )
 
 
+CALLER_BEARER: Final = "{caller: bearer}"
+"""Stands in `env` for the token of each caller."""
+
+
 @dataclass(frozen=True)
 class UpstreamCredential:
     """The credential that an upstream gets for each caller, apart from the one that the caller shows us."""
@@ -108,6 +112,12 @@ class UpstreamCredential:
         "credential by the name of the principal; `${NAME}` is filled in from the environment",
         secret=True,
         example="{alice: ${ALICE_TOKEN}}",
+    )
+    static: str = option(
+        "",
+        "one credential for all callers without one of their own; `${NAME}` is filled in from the environment",
+        secret=True,
+        example="${TEAM_TOKEN}",
     )
     sent_as: str = option(
         "Authorization: Bearer {}",
@@ -128,7 +138,12 @@ class Upstream:
         listed=True,
     )
     env: dict[str, str] = option(
-        {}, "environment variables to add for the server", secret=True, reloadable=False
+        {},
+        "environment variables to add for the server; `{caller: bearer}` is the token of each caller, who then has a process "
+        "of its own",
+        secret=True,
+        reloadable=False,
+        callers=True,
     )
     cwd: str = option("", "working directory of the server", reloadable=False)
     url: str = option("", "URL of a running server, instead of a command", reloadable=False)
@@ -160,6 +175,16 @@ class Upstream:
     )
     base_url: str = option("", "base URL of that API, instead of the declared one", reloadable=False)
     tools: dict[str, Override] = option({}, "rules by tool name for this server only; they are applied last")
+
+    @property
+    def has_caller_env(self) -> bool:
+        """Whether the environment of its process has the token of a caller."""
+        return CALLER_BEARER in self.env.values()
+
+    def env_for(self, token: str = "") -> dict[str, str]:
+        """Return the environment for the process of a caller. Without a token the variable is as in our own."""
+        given = {name: token if text == CALLER_BEARER else text for name, text in self.env.items()}
+        return {name: text for name, text in given.items() if text or self.env[name] != CALLER_BEARER}
 
     @property
     def is_rest(self) -> bool:
@@ -342,7 +367,7 @@ class Server:
     )
     health_details: bool = option(
         False,
-        "show all of /health to everyone; without it, callers who are not authenticated see the status alone",
+        "show all of /health to everyone; without it, callers from elsewhere who are not authenticated see the status alone",
     )
     health_interval_seconds: float = option(
         15,

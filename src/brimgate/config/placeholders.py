@@ -30,6 +30,7 @@ def filled(one: Upstream, environment: Mapping[str, str] = os.environ) -> Upstre
             per_principal={
                 name: fill(text, environment) for name, text in one.upstream_credential.per_principal.items()
             },
+            static=fill(one.upstream_credential.static, environment),
         ),
     )
 
@@ -60,6 +61,7 @@ def _texts(one: Upstream) -> Iterator[tuple[tuple[str, ...], str]]:
         (("upstream_credential", "per_principal", name), text)
         for name, text in one.upstream_credential.per_principal.items()
     )
+    yield ("upstream_credential", "static"), one.upstream_credential.static
     yield ("url",), one.url
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from difflib import get_close_matches
 from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
-from brimgate.config.declarations import Config, Override
+from brimgate.config.declarations import CALLER_BEARER, Config, Override
 from brimgate.config.tree import YamlMapping, YamlScalar, YamlSequence, YamlValue, read_document, shown
 from brimgate.engine.options import AUTO_WORD, Option, element_of, inner_of, option_of
 from brimgate.errors import ConfigError
@@ -171,6 +171,8 @@ class _Reader:
         if get_origin(kind) is tuple:
             return () if is_null else self._sequence(given, where, about)
         if not isinstance(given, YamlScalar):
+            if about.callers and isinstance(given, YamlMapping):
+                return self._caller_value(given, where)
             self.complain(given.line, where, "must be a single value")
             return _WRONG
         if is_null and (kind is not str or given.text):
@@ -181,6 +183,14 @@ class _Reader:
             self.complain(given.line, where, wrong)
             return _WRONG
         return value
+
+    def _caller_value(self, given: YamlMapping, where: _Where) -> Any:
+        """Read `{caller: bearer}`, which stands for the token of each caller."""
+        told = {name: one.text for name, one in given.entries.items() if isinstance(one, YamlScalar)}
+        if told != {"caller": "bearer"} or len(given.entries) > 1:
+            self.complain(given.line, where, f"must be a text, or {CALLER_BEARER}")
+            return _WRONG
+        return CALLER_BEARER
 
     def _mapping(self, kind: Any, given: YamlValue, where: _Where, about: Option) -> Any:
         if isinstance(given, YamlScalar) and given.is_null:

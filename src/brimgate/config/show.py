@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Final, get_origin
 
-from brimgate.config.declarations import AuthOptions, Config, Override, Upstream
+from brimgate.config.declarations import CALLER_BEARER, AuthOptions, Config, Override, Upstream
 from brimgate.engine.options import Key, element_of, keys_of, option_of
 
 _NO_VALUE: Final = "(not set)"
@@ -56,12 +56,13 @@ def _masked_upstream(one: Upstream) -> Upstream:
         one,
         command=masked(one.command),
         args=masked_arguments(one.args),
-        env=dict.fromkeys(one.env, MASK),
+        env={name: text if text == CALLER_BEARER else MASK for name, text in one.env.items()},
         url=masked(one.url),
         headers=dict.fromkeys(one.headers, MASK),
         upstream_credential=replace(
             one.upstream_credential,
             per_principal=dict.fromkeys(one.upstream_credential.per_principal, MASK),
+            static=MASK if one.upstream_credential.static else "",
         ),
     )
 

@@ -1,4 +1,4 @@
-"""Load a configuration from its sources: defaults, then the file, then the environment, then the command line."""
+"""Load a configuration from its sources: defaults, then those of a pack, the file, the environment, the command line."""
 
 import os
 import re
@@ -75,15 +75,19 @@ def load(
     environment: AnyMapping[str, str] | None = None,
     overrides: AnyMapping[str, str] | None = None,
     content: bytes | None = None,
+    defaults: Callable[[Config], AnyMapping[str, str]] | None = None,
 ) -> Config:
     """Return the configuration in force. `overrides` are keys, or their flags, and values of the command line.
 
-    `content` is what was read of the file already: read again, it might be half of what is being written.
+    `content` is what was read of the file already: read again, it might be half of what is being written. `defaults`
+    returns what a pack has instead of our own, as keys and values, for a configuration as its file has it.
     """
     if path is None:
         config, origins = Config(), {}
     else:
         config, origins = _read(read_file(path) if content is None else content, str(path))
+    if defaults is not None:
+        config = _with_defaults(config, defaults(config), origins)
     environment = os.environ if environment is None else environment
     given = {
         key.name: (key.variable, environment[key.variable])
@@ -102,6 +106,15 @@ def load(
         )
     _check(config, str(path) if path else "configuration", origins, environment)
     return config
+
+
+def _with_defaults(config: Config, given: AnyMapping[str, str], origins: AnyMapping[Place, str]) -> Config:
+    """Use the defaults of a pack for keys that the file does not have."""
+    places = {name: key.path for key in variables() for name in key.names}
+    fresh = {name: ("the pack", value) for name, value in given.items() if places.get(name) not in origins}
+    if ("auth", "verify_url") in origins:
+        fresh.pop("auth.user_url", None)  # it must be at the same origin, and so goes with it
+    return _override(config, fresh, {})
 
 
 def _beside(path: Path, one: Upstream) -> Upstream:
@@ -257,17 +270,25 @@ def store_url(config: Config, environment: AnyMapping[str, str] | None = None) -
     return given
 
 
-def _has_api(pack: str) -> bool:
+def _may_have_api(pack: str) -> bool:
     """Return whether a pack declares tools on a REST API. A pack that cannot be loaded is reported elsewhere."""
-    if not pack:
-        return False
+    try:
+        return bool(pack) and has_api(pack, or_raise=True)
+    except OperatorError:
+        return True
+
+
+def has_api(pack: str, *, or_raise: bool = False) -> bool:
+    """Return whether there is a pack of this name that declares tools on a REST API."""
     from brimgate.packs.discovery import load_pack
     from brimgate.packs.pack import API_FILE
 
     try:
         return bool(load_pack(pack).file(API_FILE))
     except OperatorError:
-        return True
+        if or_raise:
+            raise
+        return False
 
 
 def _has_host(url: str) -> bool:
@@ -283,7 +304,7 @@ def _has_host(url: str) -> bool:
 
 
 def unreachable(one: Upstream, home: Place) -> Iterator[tuple[tuple[Place, ...], str]]:
-    if one.is_rest and not one.api and not _has_api(one.pack):
+    if one.is_rest and not one.api and not _may_have_api(one.pack):
         yield (
             ((*home, "command"), home),
             "is missing; a server needs a `command`, or the `url` of one that runs, or an `api` that declares its tools",

@@ -30,6 +30,9 @@ class Option:
     auto: bool = False
     """Whether the word `auto` is a value: the number 0, which stands for what fits best."""
 
+    callers: bool = False
+    """Whether `{caller: bearer}` is a value: the token of each caller."""
+
     def spelled(self, value: Any) -> Any:
         """Return a value as a file has it."""
         return AUTO_WORD if self.auto and value == 0 else value

@@ -21,15 +21,21 @@ _OTHERS: Final = frozenset(
 class CallerCredential:
     """Finds the headers that one upstream gets for a caller."""
 
-    def __init__(self, upstream: str, source: str, per_principal: Mapping[str, str], sent_as: str) -> None:
+    def __init__(
+        self, upstream: str, source: str, per_principal: Mapping[str, str], sent_as: str, static: str = ""
+    ) -> None:
         """Create it. `source` is a header of the client's request, which comes before `per_principal`.
 
-        Raise OperatorError if the upstream could not be sent what is configured.
+        `static` is for all who have neither. Raise OperatorError if the upstream could not be sent what is configured.
         """
         self._upstream, self._source = upstream, source.strip()
         self._header = self._source.lower().encode()
         self._name, self._value = _template(upstream, sent_as)
-        self._kept = {name: _checked(upstream, name, value) for name, value in per_principal.items()}
+        key = f"upstreams.{upstream}.upstream_credential"
+        self._kept = {
+            name: _checked(f"{key}.per_principal.{name}", value) for name, value in per_principal.items()
+        }
+        self._static = _checked(f"{key}.static", static) if static else None
 
     @property
     def name(self) -> str:
@@ -41,7 +47,7 @@ class CallerCredential:
         given = [value for key, value in headers if key == self._header] if self._header else []
         if len(given) > 1 or not all(_VALUE.fullmatch(value) for value in given):
             raise malformed(f"the header {self._source} must hold one credential of printable characters")
-        value = given[0] if given else self._kept.get(name)
+        value = given[0] if given else self._kept.get(name, self._static)
         if value is None:
             raise Forbidden(self._missing())
         return ((self._name.encode(), self._value.replace(_PLACE.encode(), value)),)
@@ -65,10 +71,7 @@ def _template(upstream: str, sent_as: str) -> tuple[str, bytes]:
     return name, value.encode()
 
 
-def _checked(upstream: str, principal: str, value: str) -> bytes:
+def _checked(key: str, value: str) -> bytes:
     if not value.isascii() or not _VALUE.fullmatch(value.encode()):
-        raise OperatorError(
-            f"upstreams.{upstream}.upstream_credential.per_principal.{principal} is empty or has characters that no "
-            "header may have"
-        )
+        raise OperatorError(f"{key} is empty or has characters that no header may have")
     return value.encode()

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from brimgate.errors import Unauthenticated
+from brimgate.errors import Unauthenticated, VerifierDown
 from brimgate.guard.principal import Principal
 
 _MAX_KNOWN: Final = 10_000
@@ -24,7 +24,7 @@ Check = Callable[[], Awaitable[tuple[Principal, float]]]
 class _Known:
     principal: Principal
     until: float
-    checked_at: float
+    doubted_at: float = float("-inf")
 
 
 class VerdictCache(Protocol):
@@ -56,7 +56,8 @@ class Verdicts:
         found = self._known.get(fingerprint)
         if found is not None:
             if self._clock() < found.until:
-                return found.principal
+                # Whoever shows a token that is in doubt waits for the check.
+                return None if self.is_being_checked(fingerprint) else found.principal
             del self._known[fingerprint]
         if fingerprint in self._refused:
             refusal, until = self._refused[fingerprint]
@@ -74,6 +75,11 @@ class Verdicts:
             return await asyncio.shield(self._checking.get(fingerprint) or self._begin(fingerprint, check))
         except Unauthenticated as refusal:
             raise refusal.again() from None
+        except VerifierDown:
+            before = self._known.get(fingerprint)
+            if before is None or self._clock() >= before.until:
+                raise
+            return before.principal  # it was in doubt, and nobody could tell: it stays what it was
 
     def _begin(
         self, fingerprint: str, check: Check, *, is_doubted: bool = False
@@ -114,7 +120,10 @@ class Verdicts:
                 self._refused.popitem(last=False)
             raise verdict
         principal, lasts = verdict
-        self._known[fingerprint] = _Known(principal, now + min(self._seconds - age, lasts), now)
+        before = self._known.get(fingerprint)
+        self._known[fingerprint] = _Known(principal, now + min(self._seconds - age, lasts))
+        if before is not None:
+            self._known[fingerprint].doubted_at = before.doubted_at
         if len(self._known) > _MAX_KNOWN:
             self._known.popitem(last=False)
         return principal
@@ -123,9 +132,9 @@ class Verdicts:
         """Check a token again, though not too often. Only a check that refuses it drops it."""
         found = self._known.get(fingerprint)
         now = self._clock()
-        if found is None or now - found.checked_at < _DOUBT_SECONDS or self.is_being_checked(fingerprint):
+        if found is None or now - found.doubted_at < _DOUBT_SECONDS or self.is_being_checked(fingerprint):
             return
-        found.checked_at = now
+        found.doubted_at = now
         self._begin(fingerprint, check, is_doubted=True)
 
     async def close(self) -> None:

@@ -85,7 +85,7 @@ def items_needed(document: Document, view: View, position: Position, query: Quer
         return _index_in(document, view.path) + 1
     if query.fields or query.pages:
         return pages * limit + 1
-    at = position.node if view.is_selection else _index_at(document, view, position)
+    at = position.node if view.is_selection or view.formatted else _index_at(document, view, position)
     return at + limit + 1
 
 
@@ -97,6 +97,12 @@ def first_items(live_list: LiveList, count: int) -> bytes:
     if not children or len(children) <= count:
         return document.data
     return document.data[: children.ends[count - 1]] + document.data[node.end - 1 :]
+
+
+def count_items(live_list: LiveList) -> int:
+    """Return how many items of a list are here."""
+    document = Document(live_list.data)
+    return len(document.open(document.resolve(live_list.pointer)) or ())
 
 
 def _leads_inside(view: View) -> bool:

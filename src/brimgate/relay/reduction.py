@@ -262,8 +262,11 @@ class Reducer:
         except BadRequest as error:
             return failed(error)
         # An unprotected caller gets all that it asks for; others one item more than a page, because the
-        # cursor leads there.
-        count = call.rule.policy.page_size + 1 if call.protected else live_list.page or EVERYTHING
+        # cursor leads there. A formatted page is numbered, and its cursor needs no item where the total is known.
+        page = call.rule.policy.page_size
+        if call.rule.formats is None or not live_list.state().is_total_known:
+            page += 1
+        count = page if call.protected else live_list.page or EVERYTHING
         return [
             Wait(
                 partial(_fetched, call, partial(live_list.reach, count)),

@@ -26,7 +26,12 @@ tools:
 
 def test_the_example_is_read_whole() -> None:
     api = api_of()
-    assert (api.name, api.title, api.timeout_seconds, api.message) == ("hostaway", "Hostaway", 30, "/message")
+    assert (api.name, api.title, api.timeout_seconds, api.errors.message) == (
+        "hostaway",
+        "Hostaway",
+        30,
+        "/message",
+    )
     tool = api.tools["list_reservations"]
     assert (tool.method, tool.path, tool.routes) == ("GET", "/reservations", ("/bookings", "/reservations"))
     assert tool.is_list

@@ -2,7 +2,8 @@
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
@@ -10,11 +11,12 @@ from weakref import WeakSet
 
 import msgspec
 
+from brimgate.back.rest.account import ApiAccount, account_of_caller
 from brimgate.back.rest.credentials import (
-    AuthorizedSender,
     ClientCredentials,
     Credentials,
     FixedCredentials,
+    MissingCredentials,
     Resolution,
     Resolved,
 )
@@ -22,23 +24,24 @@ from brimgate.back.rest.errors import ApiError, Failures
 from brimgate.back.rest.live_list import FetchedList
 from brimgate.back.rest.model import Api, ApiTool, Order, Paging, Setting
 from brimgate.back.rest.paging import ApiPage, PageWalk, keys_of, values_of, walk_of
-from brimgate.back.rest.rates import Rates
-from brimgate.back.rest.request import ACCEPT_JSON, Checker, Fixed, coerced, compose
-from brimgate.back.rest.response import Content, Misshapen, Opened, content, whole_number
+from brimgate.back.rest.request import ACCEPT_JSON, Checker, Fixed, coerced
+from brimgate.back.rest.response import Content, Misshapen, Opened, number_at
 from brimgate.back.rest.sender import ApiReply, ApiRequest, Sender
 from brimgate.back.rest.tool_declaration import LIMIT, MAX_RECORDS
+from brimgate.back.rest.tool_run import ShapedAnswer, ToolRun
 from brimgate.engine import jsontext
 from brimgate.engine.policy import MAX_PAGE, USUAL_PAGE
-from brimgate.errors import BadRequest, ConfigError, JsonRefused
+from brimgate.errors import BadRequest, ConfigError
 from brimgate.hold.live_lists import WholeList
 from brimgate.hold.runtime import UNKNOWN_BYTES, run_work
-from brimgate.http.client import HttpClient, Origin
+from brimgate.http.client import Headers, HttpClient, Origin
 
 __all__ = ["ApiAnswer", "ApiError", "RestApi"]
 
 _JSON: Final = "application/json"
 _TOLD: Final = (201, 202)
 _TEXT: Final = re.compile(r"text/[a-z0-9.+-]{1,40}|application/csv")
+_KIND: Final = re.compile(r"[a-z0-9.+-]{1,60}/[a-z0-9.+-]{1,100}")
 _BASE_PATH: Final = re.compile(r"(?:/[A-Za-z0-9_~!$&'()*+,;=:@.-]+)*/?")
 _REACH_SECONDS: Final = 10.0
 _MOST_CURSOR_CHARS: Final = 4_000
@@ -55,6 +58,9 @@ class ApiAnswer:
     """The records of a page that the caller asked for."""
     status: int = 200
     """The API's own, where it tells more than that all went well: 201 for what was made."""
+    file_name: str = ""
+    """Of a file."""
+    is_file: bool = False
 
 
 class _ListWish(NamedTuple):
@@ -80,33 +86,58 @@ class RestApi:
         resolution = Resolution(api.name, variables)
         url = base_url or resolution.text(api.base_url, "base_url")
         resolved = Resolved(api.auth, resolution)
-        self._fixed = {name: _settled(tool, resolution) for name, tool in api.tools.items()}
+        tools = [tool.single or tool for tool in api.tools.values()]
+        requests = [one for tool in tools for one in (tool, *tool.steps)]
+        self._fixed = {id(one): _settled(one, resolution) for one in requests}
         resolution.finish()
-        self._origin, self._base_path = _place(api.name, url)
+        self._origin, self._base_path = _place(api, url)
         self._checkers: dict[str, Checker] = {}
+        self._long_lists: set[tuple[str, ...]] = set()
+        """Kinds of lists, by tool and names of arguments, that had several pages the last time."""
         self._live_lists: WeakSet[FetchedList] = WeakSet()
-        secrets = (*resolved.secrets, *_given_constants(api, resolution))
-        self._failures = Failures(api.title, secrets, resolved.variables)
         self._client = HttpClient(self._origin)
-        self._rates = rates = Rates(
-            api.rate_limits,
+        secrets = (*resolved.secrets, *_given_constants(api, resolution))
+        failures = Failures(api.title, secrets, resolved.variables, api.errors.statuses)
+        self._account = self._own = self._own_account(resolved, failures)
+
+    def _own_account(self, resolved: Resolved, failures: Failures) -> ApiAccount:
+        api = self.api
+
+        def credentials(sender: Sender) -> Credentials:
+            if api.auth.kind == "oauth_client_credentials":
+                target = (self._base_path + api.auth.token_path).encode("ascii")
+                return ClientCredentials(sender, failures, target, resolved.values)
+            if api.auth.kind == "caller" and not resolved.values:
+                return MissingCredentials(failures, resolved.variables)
+            return FixedCredentials(resolved.headers())
+
+        self.has_own_token = bool(resolved.values)
+        return ApiAccount(
+            api,
+            self._client,
+            failures,
             address=str(self._origin),
             account=resolved.account,
-            max_waiting=api.max_waiting,
-            max_wait_seconds=api.max_wait_seconds,
+            credentials=credentials,
         )
-        exchange = Sender(
-            self._client,
-            rates,
-            self._failures,
-            timeout_seconds=api.timeout_seconds,
-            max_answer_bytes=api.max_answer_bytes,
-        )
-        self._credentials: Credentials = FixedCredentials(resolved.headers())
-        if api.auth.kind == "oauth_client_credentials":
-            target = (self._base_path + api.auth.token_path).encode("ascii")
-            self._credentials = ClientCredentials(exchange, self._failures, target, resolved.values)
-        self._caller = AuthorizedSender(exchange, self._credentials, self._failures, api.message)
+
+    @property
+    def needs_callers(self) -> bool:
+        """Whether each caller brings a credential of its own."""
+        return self.api.auth.kind == "caller"
+
+    @property
+    def origin(self) -> Origin:
+        return self._origin
+
+    def acting_as(self, credential: Headers, on_refused: Callable[[], None] = lambda: None) -> "RestApi":
+        """Return the API with the credential of one caller. It shares connections with this one, and nothing else.
+
+        `on_refused` is called when the API does not take the credential.
+        """
+        other = copy(self)
+        other._account = account_of_caller(self.api, self._client, str(self._origin), credential, on_refused)
+        return other
 
     async def run(self, tool: str, arguments: Mapping[str, Any], page: int = 0) -> ApiAnswer:
         """Run a tool. Raise BadRequest for wrong arguments, ApiError for failures of the API.
@@ -120,16 +151,17 @@ class RestApi:
             )
         checker = self._checkers.get(tool) or self._checkers.setdefault(tool, Checker(declared))
         _refuse_large_page(declared, arguments)
-        given = checker.check(arguments)
+        run = ToolRun(self.api, self._account, self._base_path, lambda one: self._fixed[id(one)], declared)
+        given = await run.begin(checker.check(arguments))
         if declared.paging is not None:
             asked, most = (given.pop(name, None) for name in (LIMIT, MAX_RECORDS))
             wanted = _ListWish(int(asked or 0), int(asked or page), None if most is None else int(most))
-            return await self._list(declared, declared.paging, given, wanted)
-        reply = await self._call(declared, given, {})
-        if declared.answer.is_text:
-            return ApiAnswer(*self._text(declared, reply))
-        body = await run_work(lambda: self._shaped(declared, reply)[0].document, len(reply.body))
-        return ApiAnswer(body, status=reply.status if reply.status in _TOLD else 200)
+            return await self._list(run, declared, declared.paging, given, wanted)
+        if declared.answer.is_text or declared.answer.is_file:
+            reply = await run.raw(declared, given, {})
+            return _as_file(reply) if declared.answer.is_file else ApiAnswer(*_text(run, declared, reply))
+        body, status = await run.whole(given)
+        return ApiAnswer(body, status=status if status in _TOLD else 200)
 
     def read_texts(self, tool: str, texts: Mapping[str, str]) -> dict[str, Any]:
         """Convert arguments that came as texts to the types of their parameters."""
@@ -141,7 +173,10 @@ class RestApi:
             await self.reach()
             return
         target = (self._base_path + self.api.health).encode("ascii")
-        await self._caller.call(ApiRequest(b"GET", target, [ACCEPT_JSON], may_run=False))
+        request = ApiRequest(b"GET", target, [ACCEPT_JSON], may_run=False)
+        # Callers' credentials are theirs: what is checked must need none.
+        account = self.acting_as([])._account if self.needs_callers else self._own
+        await account.call(request)
 
     async def reach(self) -> None:
         """Check whether a server listens there, without a request. Raise ApiError if not."""
@@ -152,60 +187,33 @@ class RestApi:
                     asyncio.Protocol, self._origin.host, self._origin.port
                 )
         except (OSError, TimeoutError):
-            raise self._failures.unreachable(f"cannot connect to {self._origin}") from None
+            raise self._own.failures.unreachable(f"cannot connect to {self._origin}") from None
         transport.abort()
 
     async def close(self) -> None:
         for live_list in list(self._live_lists):
             live_list.close()
-        await self._credentials.close()
+        await self._own.close()
         await self._client.close()
 
-    async def _call(
-        self, tool: ApiTool, given: Mapping[str, Any], paging: Mapping[str, str | int]
-    ) -> ApiReply:
-        request = compose(tool, self._base_path, self._fixed[tool.name], given, paging)
-        return await self._caller.call(request)
-
-    def _broken(self, tool: ApiTool, what: str) -> ApiError:
-        return self._failures.broken(what, may_run=not tool.only_reads)
-
-    def _shaped(self, tool: ApiTool, reply: ApiReply) -> tuple[Content, Opened]:
-        if "html" in reply.content_type:
-            raise self._broken(tool, "it is a web page, not JSON")
-        try:
-            opened = Opened(reply.body if reply.body.strip() else b"null")
-            return content(tool.answer, opened), opened
-        except Misshapen as error:
-            raise self._broken(tool, str(error)) from None
-        except (JsonRefused, msgspec.MsgspecError):
-            raise self._broken(tool, "it is not strict JSON") from None
-
-    def _text(self, tool: ApiTool, reply: ApiReply) -> tuple[bytes, str]:
-        kind = reply.content_type.partition(";")[0].strip()
-        if not _TEXT.fullmatch(kind) or "html" in kind:
-            raise self._broken(tool, "it is not the text it was declared to be")
-        if not jsontext.is_utf8(reply.body):
-            raise self._broken(tool, "it is not UTF-8")
-        return reply.body, f"{kind}; charset=utf-8"
-
     async def _list(
-        self, tool: ApiTool, paging: Paging, given: Mapping[str, Any], wish: _ListWish
+        self, run: ToolRun, tool: ApiTool, paging: Paging, given: Mapping[str, Any], wish: _ListWish
     ) -> ApiAnswer:
         first, cursors = list[Content](), set[str]()
 
         async def ask(parameters: Mapping[str, str | int]) -> ApiPage:
-            reply = await self._call(tool, given, parameters)
-            shaped, page = await run_work(lambda: self._read_page(tool, paging, reply), len(reply.body))
+            shaped = await run.request(tool, given, parameters)
+            page = _page_of(run, tool, paging, shaped)
             if not first:
-                first.append(shaped._replace(items=[]))
+                first.append(shaped.content._replace(items=[]))
             if page.next in cursors:
-                raise self._broken(tool, f"at {paging.next} stands a cursor that it gave before")
+                raise run.broken(tool, f"at {paging.next} stands a cursor that it gave before")
             if page.next:
                 cursors.add(page.next)
             return page
 
-        walk = walk_of(paging, ask)
+        kind = (tool.name, *sorted(given))
+        walk = walk_of(paging, ask, is_long=kind in self._long_lists)
         order = tool.order if tool.order is not None and tool.order.unless not in given else None
         items = await walk.next(paging.size if order else wish.first_request(paging.size))
         if order is not None:
@@ -224,21 +232,51 @@ class RestApi:
             page_size=paging.size - overlap,
             max_bytes=self.api.max_answer_bytes,
             page=wish.asked,
-            has_spare=self._rates.has_spare,
+            has_spare=self._account.rates.has_spare,
         )
+        (self._long_lists.discard if live_list.is_complete else self._long_lists.add)(kind)
         if live_list.is_complete:
             return ApiAnswer(live_list.data, page=wish.asked)
         self._live_lists.add(live_list)
         return ApiAnswer(live_list.data, live_list=live_list, page=wish.asked)
 
-    def _read_page(self, tool: ApiTool, paging: Paging, reply: ApiReply) -> tuple[Content, ApiPage]:
-        shaped, opened = self._shaped(tool, reply)
-        try:
-            keys = keys_of(paging, shaped.items)
-            total = whole_number(opened, paging.total) if paging.total else None
-            return shaped, ApiPage(shaped.items, keys, total, _cursor(opened, paging.next))
-        except Misshapen as error:
-            raise self._broken(tool, str(error)) from None
+
+def _page_of(run: ToolRun, tool: ApiTool, paging: Paging, shaped: ShapedAnswer) -> ApiPage:
+    items, opened, headers = shaped.content.items, shaped.opened, shaped.reply.headers
+    try:
+        total, pages = (number_at(place, opened, headers) for place in (paging.total, paging.pages))
+        return ApiPage(items, keys_of(paging, items), total, _cursor(opened, paging.next), pages)
+    except Misshapen as error:
+        raise run.broken(tool, str(error)) from None
+
+
+def _text(run: ToolRun, tool: ApiTool, reply: ApiReply) -> tuple[bytes, str]:
+    kind = reply.content_type.partition(";")[0].strip()
+    if not _TEXT.fullmatch(kind) or "html" in kind:
+        raise run.broken(tool, "it is not the text it was declared to be")
+    if not jsontext.is_utf8(reply.body):
+        raise run.broken(tool, "it is not UTF-8")
+    return reply.body, f"{kind}; charset=utf-8"
+
+
+def _as_file(reply: ApiReply) -> ApiAnswer:
+    kind = reply.content_type.partition(";")[0].strip()
+    if not _KIND.fullmatch(kind):
+        kind = "application/octet-stream"
+    disposition = next(
+        (value for name, value in reply.headers if name.lower() == b"content-disposition"), b""
+    )
+    return ApiAnswer(reply.body, kind, file_name=_file_name(disposition), is_file=True)
+
+
+def _file_name(disposition: bytes) -> str:
+    """Return the name that a Content-Disposition gives; empty if there is none."""
+    from email.message import Message  # 10 ms, and only needed with a file
+
+    message = Message()
+    message["content-disposition"] = disposition.decode("utf-8", "replace")
+    name = message.get_filename() or ""
+    return "".join(char for char in name if char.isprintable() and char not in "/\\")[:200]
 
 
 def _refuse_large_page(tool: ApiTool, arguments: Mapping[str, Any]) -> None:
@@ -287,8 +325,9 @@ def _given_constants(api: Api, resolution: Resolution) -> set[str]:
     return {resolution.given(one) for one in constants if isinstance(one, Setting)}
 
 
-def _place(name: str, url: str) -> tuple[Origin, str]:
+def _place(api: Api, url: str) -> tuple[Origin, str]:
     """Parse the base URL. ConfigError repeats nothing of it, because it may contain a secret."""
+    name = api.name
     try:
         origin, parts = Origin.of(url), urlsplit(url)
     except ConfigError as error:
@@ -298,7 +337,8 @@ def _place(name: str, url: str) -> tuple[Origin, str]:
         raise ConfigError(
             f"{name}: base_url: must be an origin and a plain path, such as https://api.example.com/v1"
         )
-    return origin, path.rstrip("/")
+    path = path.rstrip("/")
+    return origin, path if path.endswith(api.base_path) else path + api.base_path
 
 
 def _cursor(opened: Opened, pointer: str) -> str:

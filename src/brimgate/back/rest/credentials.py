@@ -4,22 +4,24 @@ import asyncio
 import base64
 import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol, cast
 from urllib.parse import urlencode
 
 import msgspec
 
 from brimgate.back.rest.errors import Failures
-from brimgate.back.rest.model import Auth, Setting
+from brimgate.back.rest.model import Auth, ErrorMap, Setting
+from brimgate.back.rest.parameter_declaration import HEADER, OUR_HEADERS
 from brimgate.back.rest.response import Misshapen, Opened
 from brimgate.back.rest.sender import ApiReply, ApiRequest, Sender
-from brimgate.back.rest.tool_declaration import HEADER, OUR_HEADERS
 from brimgate.engine import jsontext
 from brimgate.errors import OperatorError
 from brimgate.http.client import Headers
 
-_REFUSALS: Final = (401, 403)
+_UNAUTHENTICATED: Final = 401
+_REFUSALS: Final = (_UNAUTHENTICATED, 403)
+_MOST_DETAILS: Final = 6
 _MOST_TOKEN_CHARS: Final = 16_384
 _EARLY_SECONDS: Final = 60.0
 """A token is not used in its last 60 seconds, or in the last tenth of its life if that is shorter."""
@@ -38,7 +40,8 @@ class Resolution:
 
     def given(self, setting: Setting) -> str:
         """Return the environment's value; empty if there is none."""
-        return self._variables.get(setting.variable, "").strip() if setting.variable else ""
+        names = (setting.variable, *setting.others) if setting.variable else ()
+        return next((found for name in names if (found := self._variables.get(name, "").strip())), "")
 
     def text(self, setting: Setting, key: str) -> str:
         """Return the value of a setting. Empty counts as missing: a variable is often declared and not filled in."""
@@ -90,6 +93,7 @@ class Resolved:
         self.values = {
             key: (resolution.header_name if key == "name" else resolution.header)(one, f"auth.{key}")
             for key, one in auth.settings.items()
+            if auth.kind != "caller" or one.text or resolution.given(one)  # callers bring their own
         }
         self.variables = tuple(one.variable for one in auth.settings.values() if one.variable)
 
@@ -115,8 +119,26 @@ class Resolved:
             case "basic":
                 pair = base64.b64encode(f"{told['username']}:{told['password']}".encode())
                 return [(b"authorization", b"Basic " + pair)]
-            case "none" | "oauth_client_credentials":
+            case "caller" if told.get("token"):
+                return [(b"authorization", f"Bearer {told['token']}".encode("latin-1"))]
+            case "none" | "oauth_client_credentials" | "caller":
                 return []
+
+
+class MissingCredentials:
+    """Stands for those of a caller where there is none."""
+
+    def __init__(self, failures: Failures, variables: Sequence[str]) -> None:
+        self._failures, self._variables = failures, " or ".join(variables) or "its token"
+
+    async def headers(self) -> Headers:
+        raise self._failures.nobody(self._variables)
+
+    def renew(self, refused: Headers) -> bool:
+        return False
+
+    async def close(self) -> None:
+        pass
 
 
 class FixedCredentials:
@@ -214,10 +236,18 @@ def _note(task: "asyncio.Task[Headers]") -> None:
 
 
 class AuthorizedSender:
-    def __init__(self, exchange: Sender, credentials: Credentials, failures: Failures, message: str) -> None:
-        """Create it. `message` points to the message in the body of an error."""
+    def __init__(
+        self,
+        exchange: Sender,
+        credentials: Credentials,
+        failures: Failures,
+        errors: ErrorMap,
+        on_refused: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Create it. `on_refused` is called when the API does not take the credentials (401)."""
         self._exchange, self._credentials = exchange, credentials
-        self._failures, self._message = failures, message
+        self._failures, self._errors = failures, errors
+        self._on_refused = on_refused
 
     async def call(self, request: ApiRequest) -> ApiReply:
         headers = await self._credentials.headers()
@@ -227,13 +257,19 @@ class AuthorizedSender:
             reply = await self._exchange.send(request, await self._credentials.headers())
         if 200 <= reply.status < 300:
             return reply
+        if reply.status == _UNAUTHENTICATED:
+            self._on_refused()
         raise self._failures.refused(reply.status, self._told(reply), may_run=request.may_run)
 
     def _told(self, reply: ApiReply) -> str:
-        if not self._message or not 400 <= reply.status < 500:
+        if not self._errors.message or not 400 <= reply.status < 500:
             return ""
         try:
-            raw = Opened(reply.body).at(self._message)
-            return jsontext.string_value(raw) if raw is not None and raw.startswith(b'"') else ""
+            opened = Opened(reply.body)
+            found = [opened.at(self._errors.message)]
+            details = opened.at(self._errors.details) if self._errors.details else None
+            found += jsontext.elements(details) if details is not None and details.startswith(b"[") else []
+            texts = [jsontext.string_value(raw) for raw in found if raw is not None and raw.startswith(b'"')]
+            return "; ".join(text.partition("\n")[0] for text in texts[:_MOST_DETAILS])
         except (Misshapen, msgspec.MsgspecError):
             return ""

@@ -3,24 +3,38 @@
 name: hostaway                     # letters, digits, _, - and .
 title: Hostaway                    # how messages call it; the name by default
 description: …
-base_url: https://api.hostaway.com/v1    # a text, or {env: NAME}, or {env: NAME, default: a text}
+base_url: https://api.hostaway.com/v1    # a text, or {env: NAME}, or {env: [NAME, OTHER], default: a text}
+base_path: /v1                     # added to an address that lacks it
 timeout_seconds: 30                # for one request and its answer
 max_answer_bytes: 67108864
 auth: {kind: none}                 # bearer {token}; header {name, value}; basic {username, password};
-                                   # oauth_client_credentials {token_path, client_id, client_secret, scope}
+                                   # oauth_client_credentials {token_path, client_id, client_secret, scope};
+                                   # caller {token}: the token of each caller; `token` where there is one user only
 rate_limits:                       # every one must have room
   - {requests: 15, seconds: 10, per: address}    # or: account
 max_waiting: 100                   # requests that may wait for room
 max_wait_seconds: 30               # one that would wait longer is refused at once
-errors: {message: /message}        # where in the JSON of an error (4xx) its message stands
+errors:
+  message: /message                # where in the JSON of an error (4xx) its message stands
+  details: /invalid_fields         # where the list of what is wrong stands
+  reset: x-ratelimit-reset         # the header that says, in seconds since 1970, when a limit has room again
+  statuses: {401: {kind: denied, say: …}}    # what a status means, where it is not what HTTP says: denied,
+                                   # invalid, not_found, unauthorized, rate_limited, unavailable
+omit: [null, [], ""]               # values whose members are left out of answers
+html: [description]                # members with HTML, which tools with `html: true` give out as plain text
+lookups:                           # how a name is turned into the id that the API wants
+  task: {pattern: '(?P<project>[A-Z]+)-(?P<index>[0-9]+)', path: '/projects/{project}/by-index/{index}', take: /id}
+  user: {path: /users, search: s, match: [username], take: /id}    # the item of a list whose username it is
 list_key: items                    # the name under which every list is given out that has no `as` of its own
-health: /listings?limit=1          # a cheap GET that needs the credentials: `GET /health` of ours tells how it went
+health: /listings?limit=1          # a cheap GET that needs the credentials: `GET /health` of ours tells how it went;
+                                   # or {path: …, name: …}, its name among the checks there
 tools:
   list_reservations:
     title: …
     description: …
     method: GET                    # the default; POST, PUT, PATCH, DELETE
     path: /reservations/{id}       # a parameter is a whole segment
+    within: {listing_id: '/listings/{listing_id}/reservations'}    # the path instead, if that parameter is given
     routes: [/bookings/{id}]       # where a REST API of ours serves it
     annotations: {readOnlyHint: true}            # that one is the default for GET
     fixed: {query: {includeResources: 1}, header: {}, body: {}}     # sent with every call; texts or {env: …}
@@ -33,7 +47,27 @@ tools:
         description: …
         required: true             # false by default; always true in a path
         explode: true              # lists as a=1&a=2 and not as a=1,2
+        lookup: task               # it may also be a name; one of `lookups`
+        in_list: true              # sent as a list of one
+        as_objects: id             # a list is sent as objects with this member
+        nullable: true             # null may be sent
+        html: true                 # plain text is sent as paragraphs of HTML
+    html: true                     # HTML comes as plain text; callers may ask for it as it is, by the parameter html
     body: json                     # or form: how body parameters are written
+    partial:                       # where the API overwrites what is not sent: read the object, and send it back changed
+      read: /listings/{id}         # the path of the object; that of the tool by default
+      names: fields                # with `names` and `values` only what changes is sent, and its names; parameters
+      values: values               # with `beside: true` stand beside them
+      carry: [assignees]           # what is overwritten all the same, and so sent back as it is
+      at_least: title              # named with its value where nothing else changes
+    upload: files                  # the part of a multipart body that takes a file: parameters file_name, text, base64
+    each: task_ids                 # run it once for each item of this list, as the parameter that `item` names
+    item: task_id
+    steps:                         # several requests instead of one: each has method, path, parameters, fixed, body,
+                                   # partial, upload, answer and
+      - does: mark it as done      # for errors of later steps: what this one did
+        when: comment              # only if this parameter is given
+        take: {task_id: /id}       # a parameter of later steps, from the answer of this one
     answer:                        # without it the whole answer
       items: /result               # the list; or `item: /result`, one object; or a table:
       table: {columns: /result/columns, name: name, rows: /result/rows}   # rows become objects
@@ -42,11 +76,13 @@ tools:
       fields: [id, guestName]      # of each object only these members
       each: messages               # of each item this list, all joined into one
       text: true                   # the answer is text (CSV) and given out as it came; excludes all others
+      file: true                   # so are bytes of any kind
     paging:
       style: offset                # with: limit, offset; or page, with: limit, page, first (1); or cursor, with:
                                    # limit, parameter, next (where the next cursor stands in an answer)
       size: 100                    # items in a page
-      total: /count                # where the number of all stands, if anywhere
+      total: /count                # where the number of all stands, if anywhere; or {header: X-Total}
+      pages: {header: X-Pages}     # where the number of all pages stands
       key: id                      # the member that tells items apart: pages fit together while the data changes
     order:                         # of a list that the API cannot sort so: the latest first
       by: insertedOn
@@ -55,11 +91,24 @@ tools:
 """
 
 import re
-from typing import Final, cast
+from typing import Any, Final, cast
 
-from brimgate.back.rest.model import Api, ApiTool, Auth, AuthKind, RateLimit, Scope, Setting
+import msgspec
+
+from brimgate.back.rest.model import (
+    Api,
+    ApiTool,
+    Auth,
+    AuthKind,
+    ErrorMap,
+    RateLimit,
+    Scope,
+    Setting,
+    StatusMeaning,
+)
+from brimgate.back.rest.parameter_declaration import HEADER, PATH, TOOL_NAME, read_lookups
 from brimgate.back.rest.section import Place, Section, read_values
-from brimgate.back.rest.tool_declaration import PATH, TOOL_NAME, read_tool
+from brimgate.back.rest.tool_declaration import ApiTerms, read_tool
 
 __all__ = ["Api", "ApiTool", "read_api"]
 
@@ -70,7 +119,11 @@ _AUTH: Final[dict[str, tuple[str, ...]]] = {
     "header": ("name", "value"),
     "basic": ("username", "password"),
     "oauth_client_credentials": ("client_id", "client_secret", "scope"),
+    "caller": ("token",),
 }
+_OPTIONAL: Final = (("oauth_client_credentials", "scope"), ("caller", "token"))
+_KINDS: Final = ("denied", "invalid", "not_found", "unauthorized", "rate_limited", "unavailable")
+_STATUS: Final = re.compile(r"[45][0-9]{2}")
 _HEALTH: Final = re.compile(
     r"(?:/[A-Za-z0-9_~!$&'()*+,;=:@.-]{1,200})+(?:\?[A-Za-z0-9_~!$&'()*+,;=:@.%/-]{0,500})?"
 )
@@ -82,7 +135,9 @@ def read_api(data: bytes, name: str) -> Api:
     """Read a declaration. `name` is for messages. ConfigError says what is wrong, where, and what is right."""
     value, file = read_values(data, name)
     top = Section(file, (), value)
-    api_name, list_key = top.text("name", pattern=_NAME), top.text("list_key", "")
+    api_name, html = top.text("name", pattern=_NAME), top.texts("html")
+    terms = ApiTerms(top.text("list_key", ""), read_lookups(top), has_html=bool(html))
+    health, check_name = _health(top)
     api = Api(
         name=api_name,
         title=top.text("title", api_name)[:100],
@@ -94,9 +149,13 @@ def read_api(data: bytes, name: str) -> Api:
         rate_limits=tuple(map(_rate_limit, top.sections("rate_limits"))),
         max_waiting=top.whole("max_waiting", 100, 0, 100_000),
         max_wait_seconds=top.number("max_wait_seconds", 30, 0, _MOST_SECONDS),
-        message=_message(top.section("errors")),
-        health=_health(top),
-        tools={name: read_tool(name, section, list_key) for name, section in top.named("tools", TOOL_NAME)},
+        errors=_errors(top.section("errors")),
+        health=health,
+        check_name=check_name,
+        base_path=top.text("base_path", "", PATH),
+        omit=_omitted(top),
+        html=html,
+        tools={name: read_tool(name, section, terms) for name, section in top.named("tools", TOOL_NAME)},
     )
     top.finish()
     if not api.tools:
@@ -112,20 +171,35 @@ def _address(top: Section) -> Setting:
     return setting
 
 
-def _health(top: Section) -> str:
-    path = top.text("health", "")
-    if path and not _HEALTH.fullmatch(path):
+def _health(top: Section) -> tuple[str, str]:
+    """Return the path of the health check, and its name among the checks."""
+    value = top.value("health", "")
+    name = ""
+    if isinstance(value, dict):
+        inner = top.inner("health", cast("object", value))
+        value, name = inner.text("path"), inner.text("name", "", TOOL_NAME)
+        inner.finish()
+    if not isinstance(value, str) or (value and not _HEALTH.fullmatch(value)):
         top.fail(
             "health", "must be a path under base_url, with a query if need be, such as /listings?limit=1"
         )
-    return path
+    return value, name
+
+
+def _omitted(top: Section) -> frozenset[bytes]:
+    values = top.value("omit", ())
+    if not isinstance(values, list | tuple):
+        top.fail("omit", "must be a list of values")
+    return frozenset(msgspec.json.encode(one) for one in cast("list[Any]", values))
 
 
 def _auth(section: Section | None) -> Auth:
     if section is None:
         return Auth()
     kind = section.choice("kind", tuple(_AUTH))
-    settings = {key: section.setting(key) for key in _AUTH[kind] if key != "scope" or section.has("scope")}
+    settings = {
+        key: section.setting(key) for key in _AUTH[kind] if (kind, key) not in _OPTIONAL or section.has(key)
+    }
     path = section.text("token_path", pattern=PATH) if kind == "oauth_client_credentials" else ""
     if "{" in path:
         section.fail("token_path", "holds no parameters")
@@ -143,12 +217,23 @@ def _rate_limit(section: Section) -> RateLimit:
     return limit
 
 
-def _message(section: Section | None) -> str:
+def _errors(section: Section | None) -> ErrorMap:
     if section is None:
-        return ""
-    pointer = section.pointer("message", "")
+        return ErrorMap()
+    errors = ErrorMap(
+        message=section.pointer("message", ""),
+        details=section.pointer("details", ""),
+        reset=section.text("reset", "", HEADER).lower(),
+        statuses={int(status): _meaning(one) for status, one in section.named("statuses", _STATUS)},
+    )
     section.finish()
-    return pointer
+    return errors
+
+
+def _meaning(section: Section) -> StatusMeaning:
+    meaning = StatusMeaning(section.choice("kind", _KINDS), section.text("say", ""))
+    section.finish()
+    return meaning
 
 
 def _refuse_same_routes(api: Api, top: Section) -> None:

@@ -4,6 +4,7 @@ ApiError (an UpstreamError), by kind, with the status that our REST client gets:
 
 not_found      404        the API knows no such thing
 invalid        400, 422   the API refuses the request
+denied         403        the API does not let this caller do it
 unauthorized   502        the API refuses our credentials: the operator must act
 rate_limited   503        too many requests, the API's limit or our queue; `retry_after` says how long to wait
 unavailable    502        it cannot be reached, breaks off, or answers with 5xx
@@ -17,17 +18,22 @@ and our secrets. `may_run`: the call changes something, and may have done so alt
 import html
 import re
 from collections import deque
+from collections.abc import Mapping, Sequence
 from math import ceil
-from typing import Final, Literal
+from typing import Final, Literal, cast
 from urllib.parse import quote, quote_plus
 
+from brimgate.back.rest.model import StatusMeaning
 from brimgate.errors import UpstreamError
 
-Kind = Literal["not_found", "invalid", "unauthorized", "rate_limited", "unavailable", "broken", "timeout"]
+Kind = Literal[
+    "not_found", "invalid", "denied", "unauthorized", "rate_limited", "unavailable", "broken", "timeout"
+]
 
 _STATUSES: Final[dict[str, int]] = {
     "not_found": 404,
     "invalid": 422,
+    "denied": 403,
     "unauthorized": 502,
     "rate_limited": 503,
     "unavailable": 502,
@@ -68,8 +74,16 @@ def one_line(text: str, most: int) -> str:
 class Failures:
     """The messages for the errors of one API."""
 
-    def __init__(self, title: str, secrets: tuple[str, ...] = (), variables: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        title: str,
+        secrets: tuple[str, ...] = (),
+        variables: tuple[str, ...] = (),
+        meanings: Mapping[int, StatusMeaning] | None = None,
+    ) -> None:
+        """Create them. `meanings` are those of statuses that do not mean what HTTP says."""
         self._title = one_line(title, 100)
+        self._meanings = meanings or {}
         self._secrets = secrets
         self._tokens: deque[str] = deque(maxlen=3)
         self._variables = variables
@@ -122,6 +136,8 @@ class Failures:
 
     def refused(self, status: int, message: str, *, may_run: bool) -> ApiError:
         """Return the error for a status other than success. `message` is as it is in the answer."""
+        if status in self._meanings:
+            return self._meant(status, self._meanings[status], self._told(message))
         if status in (401, 403):
             return self.unauthorized(status)
         if 300 <= status < 400:
@@ -142,6 +158,23 @@ class Failures:
         return ApiError(
             "invalid", f"{self._title} refuses the call ({status}){told}: {end}", status=kind_status
         )
+
+    def _meant(self, status: int, meaning: StatusMeaning, told: str) -> ApiError:
+        say = f": {meaning.say}" if meaning.say else ""
+        text = f"{self._title} refuses the call ({status}){told}{say}"
+        return ApiError(cast("Kind", meaning.kind), text)
+
+    def nobody(self, variables: str) -> ApiError:
+        """Return the error for a call without a caller's token."""
+        text = (
+            f"{self._title} needs a token of the caller, and there is none: set {variables} for a single user"
+        )
+        return ApiError("denied", text)
+
+    def unfinished(self, error: ApiError, done: Sequence[str]) -> ApiError:
+        """Return the error of a step, with what the steps before it have done."""
+        text = f"{error} (done before that: {'; '.join(done)})"
+        return ApiError(cast("Kind", error.kind), text, status=error.status, retry_after=error.retry_after)
 
     def _told(self, message: str) -> str:
         first = message.strip().partition("\n")[0][: 8 * _MOST_TOLD_CHARS]

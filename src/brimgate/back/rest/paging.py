@@ -5,6 +5,7 @@ shown. With offsets this takes an item that marks our position (the anchor): the
 requested with the anchor as its first item. If the anchor has moved, we search for it.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, Protocol
@@ -12,6 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import msgspec
 
 from brimgate.back.rest.model import Paging
+from brimgate.errors import UpstreamError
 
 _NO_KEY: Final = (b"", b"null", b'""')
 _MOST_SEEKS: Final = 6
@@ -26,6 +28,8 @@ class ApiPage(NamedTuple):
     total: int | None
     next: str
     """The next cursor."""
+    pages: int | None = None
+    """The number of all pages."""
 
 
 Ask = Callable[[Mapping[str, str | int]], Awaitable[ApiPage]]
@@ -46,8 +50,11 @@ class PageWalk(Protocol):
         ...
 
 
-def walk_of(paging: Paging, ask: Ask) -> PageWalk:
-    return CursorWalk(paging, ask) if paging.style == "cursor" else OffsetWalk(paging, ask)
+def walk_of(paging: Paging, ask: Ask, *, is_long: bool = False) -> PageWalk:
+    """Return the walk through a list. `is_long` says that it had several pages the last time."""
+    if paging.style == "cursor":
+        return CursorWalk(paging, ask)
+    return OffsetWalk(paging, ask, counts_at_once=is_long and bool(paging.pages))
 
 
 def keys_of(paging: Paging, items: list[bytes]) -> list[bytes]:
@@ -86,8 +93,10 @@ class PageWindow(NamedTuple):
 class OffsetWalk:
     """Walks by offsets, or by page numbers."""
 
-    def __init__(self, paging: Paging, ask: Ask) -> None:
+    def __init__(self, paging: Paging, ask: Ask, *, counts_at_once: bool = False) -> None:
+        """Create it. `counts_at_once`: ask how many items there are beside the first page, not after it."""
         self._paging, self._ask_api = paging, ask
+        self._counts_at_once = counts_at_once
         self._order: dict[bytes, int] = {}
         """The ordinal of every key that was seen."""
         self._anchor = b""
@@ -100,6 +109,12 @@ class OffsetWalk:
         self._size = paging.size
         """The size of a numbered page; an API may return fewer items than requested."""
         self._total: int | None = None
+        self._last: tuple[int, ApiPage] | None = None
+        """The number of all pages, and the last of them: it was fetched to count the items, and is not asked for again."""
+        self._counted: tuple[int, int] | None = None
+        """The number of all pages, and of all items on them."""
+        self._extras: dict[bytes, bytes] = {}
+        """Items, by key, that are on every page besides those that are counted. They come last."""
         self._empty = 0
         self.is_over = False
 
@@ -107,9 +122,15 @@ class OffsetWalk:
     def left(self) -> int | None:
         if self.is_over:
             return 0
-        return None if self._total is None else max(self._total - self._position - 1, 0)
+        if self._total is None:
+            return None
+        return max(self._total - self._position - 1, 0) + len(self._extras)
 
     async def next(self, most: int) -> list[bytes]:
+        fresh = await self._next(most)
+        return [*fresh, *self._extras.values()] if self.is_over else fresh
+
+    async def _next(self, most: int) -> list[bytes]:
         if self._paging.style == "page" and not self._paging.key:
             window, after = await self._counted_page(), 0
         elif self._position < 0 or not self._paging.key:
@@ -124,12 +145,76 @@ class OffsetWalk:
         paging, size = self._paging, self._paging.size
         if paging.style == "page":
             number = at // self._size
-            page = await self._ask_api({paging.limit: size, paging.at: paging.first + number})
+            page = await self._numbered(number)
             if self._position < 0 and 0 < len(page.items) < min(size, page.total or 0):
                 self._size = len(page.items)
             return PageWindow(number * self._size, self._size, page)
         asked = min(most, size)
         return PageWindow(at, asked, await self._ask_api({paging.limit: asked, paging.at: at}))
+
+    async def _numbered(self, number: int) -> ApiPage:
+        """Fetch a page by its number, counted from 0. Where the API tells the number of pages, count all items."""
+        if self._last is not None and self._last[0] == number + 1:
+            page = self._last[1]
+            self._last = None
+            return page
+        if number == 0 and self._counts_at_once:
+            page = await self._first_and_count()
+        else:
+            page = await self._ask_numbered(number)
+        if page.pages is None:
+            return page
+        return page._replace(total=await self._count(page, number, page.pages))
+
+    async def _ask_numbered(self, number: int) -> ApiPage:
+        """Ask for a page by its number, and set aside what is on every page."""
+        paging = self._paging
+        page = await self._ask_api({paging.limit: paging.size, paging.at: paging.first + number})
+        if self._position < 0 and (page.pages or 0) > 1 and len(page.items) > paging.size:
+            self._extras |= dict(zip(page.keys[paging.size :], page.items[paging.size :], strict=True))
+        if not self._extras:
+            return page
+        pairs = [
+            (item, key) for item, key in zip(page.items, page.keys, strict=True) if key not in self._extras
+        ]
+        return page._replace(items=[item for item, _ in pairs], keys=[key for _, key in pairs])
+
+    async def _first_and_count(self) -> ApiPage:
+        """Ask for the first page, and at the same time for pages of one item: there are as many as items."""
+        self._counts_at_once = False
+        paging = self._paging
+        second = {paging.limit: 1, paging.at: paging.first + 1}
+        counting = asyncio.ensure_future(self._pages_of(second))
+        try:
+            page = await self._ask_numbered(0)
+            count = await counting
+        finally:
+            counting.cancel()
+        pages = page.pages or 0
+        if (pages - 1) * len(page.items) < count <= pages * len(page.items):
+            self._counted = pages, count
+        return page
+
+    async def _pages_of(self, asked: Mapping[str, str | int]) -> int:
+        """Return the number of pages; 0 if it cannot be asked: then the last page tells how many items there are."""
+        try:
+            return (await self._ask_api(asked)).pages or 0
+        except UpstreamError:
+            return 0
+
+    async def _count(self, page: ApiPage, number: int, pages: int) -> int | None:
+        """Return the number of all items. It takes the last page, which is kept until it is due."""
+        if self._position < 0 and pages > 1 and page.items:
+            self._size = len(page.items)  # an API may return fewer items than requested
+        if number + 1 >= pages:
+            return number * self._size + len(page.items)
+        if self._counted is None or self._counted[0] != pages:
+            last = await self._ask_numbered(pages - 1)
+            if last.pages != pages or not last.items:
+                return None  # it has changed just now
+            self._counted = pages, (pages - 1) * self._size + len(last.items)
+            self._last = pages, last._replace(total=self._counted[1])
+        return self._counted[1]
 
     async def _counted_page(self) -> PageWindow:
         """Fetch the next page by count.
@@ -150,6 +235,7 @@ class OffsetWalk:
         is_known = any(key in self._order for key in window.page.keys)
         if not is_known and window.page.total == self._total:
             return window, 0
+        self._last = None  # the list has moved, and that page with it
         return await self._behind_anchor(window.start if is_known else self._position, most)
 
     async def _behind_anchor(self, at: int, most: int) -> tuple[PageWindow, int]:

@@ -1,16 +1,22 @@
 """Write a call as a request that stays under the base path, with each value in its own place."""
 
 import re
+from base64 import b64decode
 from collections.abc import Mapping
+from mimetypes import guess_type
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import quote, unquote, urlencode
 
 import msgspec
 
 from brimgate.back.rest.errors import one_line
-from brimgate.back.rest.model import ApiTool, Parameter, Where
+from brimgate.back.rest.html_text import as_html
+from brimgate.back.rest.model import ApiTool, Parameter, Partial, Where
+from brimgate.back.rest.parameter_declaration import names_in, refuse_to_fetch
 from brimgate.back.rest.sender import ApiRequest
-from brimgate.back.rest.tool_declaration import refuse_to_fetch
+from brimgate.back.rest.tool_declaration import FILE_BASE64, FILE_NAME, FILE_TEXT
+from brimgate.engine import jsontext
 from brimgate.errors import BadRequest
 
 if TYPE_CHECKING:
@@ -21,6 +27,8 @@ _MOST_HEADER_CHARS: Final = 4_000
 _MOST_TARGET_BYTES: Final = 8_000
 """What most servers accept in the first line of a request."""
 _MOST_DECODED: Final = 5
+_MOST_WHOLE: Final = 1e15
+_JSON: Final = b"application/json"
 ACCEPT_JSON: Final = (b"accept", b"application/json")
 _ACCEPT_TEXT: Final = (b"accept", b"text/csv, text/plain;q=0.9, */*;q=0.1")
 
@@ -34,23 +42,31 @@ _MOST_CHARS: Final = 500
 
 
 def compose(
-    tool: ApiTool, base_path: str, fixed: Fixed, arguments: Mapping[str, Any], paging: Mapping[str, str | int]
+    tool: ApiTool,
+    base_path: str,
+    fixed: Fixed,
+    arguments: Mapping[str, Any],
+    paging: Mapping[str, str | int],
+    current: Mapping[str, bytes] | None = None,
 ) -> ApiRequest:
     """Compose a request.
 
-    `fixed` includes values from the environment. Raise BadRequest for a value that cannot be sent.
+    `fixed` includes values from the environment. `current` are the members of the object that a partial update
+    changes. Raise BadRequest for a value that cannot be sent.
     """
     for key, value in arguments.items():
         if not _is_text(value):
             raise BadRequest(f"{key}: holds half a character (a lone surrogate): send it as UTF-8")
-    given = [(tool.parameters[key], value) for key, value in arguments.items()]
+    given = [(tool.parameters[key], value) for key, value in arguments.items() if key in tool.parameters]
     query = [(name, _scalar(value)) for name, value in fixed.get("query", {}).items()]
     query += [pair for one, value in given if one.where == "query" for pair in _pairs(one, value)]
     query += [(name, str(value)) for name, value in paging.items()]
-    target = target_of(base_path, tool, arguments) + (f"?{urlencode(query)}" if query else "")
+    target = target_of(base_path, tool.path_for(arguments), arguments) + (
+        f"?{urlencode(query)}" if query else ""
+    )
     if len(target) > _MOST_TARGET_BYTES:
         raise BadRequest(f"{tool.name}: the arguments are too long for a request: give shorter or fewer ones")
-    headers: Headers = [_ACCEPT_TEXT if tool.answer.is_text else ACCEPT_JSON]
+    headers: Headers = [_accept(tool)]
     headers += [
         (key.encode(), _header(key, _scalar(value))) for key, value in fixed.get("header", {}).items()
     ]
@@ -58,24 +74,33 @@ def compose(
         if one.where == "header":
             headers.append((one.name.encode(), _header(one.key, _pairs(one, value)[0][1])))
     body = None
-    if tool.method not in ("GET", "DELETE") or any(one.where == "body" for one, _ in given):
-        body, kind = _body(tool, fixed, given)
+    if tool.upload:
+        body, kind = _upload(tool, arguments)
         headers.append((b"content-type", kind))
-    return ApiRequest(
-        tool.method.encode(), target.encode("ascii"), headers, body, may_run=not tool.only_reads
-    )
+    elif tool.method not in ("GET", "DELETE") or any(one.where == "body" for one, _ in given):
+        body, kind = _body(tool, fixed, given, current)
+        headers.append((b"content-type", kind))
+    may_run = tool.method != "GET" and not tool.only_reads
+    return ApiRequest(tool.method.encode(), target.encode("ascii"), headers, body, may_run=may_run)
 
 
-def target_of(base_path: str, tool: ApiTool, arguments: Mapping[str, Any]) -> str:
-    """Return the path, with every parameter as one segment."""
-    path = tool.path
-    for key, one in tool.parameters.items():
-        if one.where == "path":
-            path = path.replace(f"{{{key}}}", segment(key, _scalar(arguments[key], one)))
+def _accept(tool: ApiTool) -> tuple[bytes, bytes]:
+    if tool.answer.is_file:
+        return b"accept", b"*/*"
+    return _ACCEPT_TEXT if tool.answer.is_text else ACCEPT_JSON
+
+
+def target_of(base_path: str, path: str, arguments: Mapping[str, Any]) -> str:
+    """Return a path with every parameter in it as one segment."""
     target = base_path + path
+    steps = target.count("/")
+    for key in names_in(path):
+        if key not in arguments:
+            raise BadRequest(f"{key}: is missing")
+        target = target.replace(f"{{{key}}}", segment(key, _scalar(arguments[key])))
     # Each value is already harmless by itself; this check does not rely on that.
-    if not target.startswith(f"{base_path}/") or target.count("/") != (base_path + tool.path).count("/"):
-        raise BadRequest(f"{tool.name}: the arguments lead out of the API's address")
+    if not target.startswith(f"{base_path}/") or target.count("/") != steps:
+        raise BadRequest("the arguments lead out of the API's address")
     return target
 
 
@@ -103,15 +128,10 @@ def segment(key: str, text: str) -> str:
     raise BadRequest(f"{key}: is percent-encoded again and again: give it as it is")
 
 
-def _scalar(value: object, parameter: Parameter | None = None) -> str:
+def _scalar(value: object) -> str:
     if isinstance(value, bool):
         return "1" if value else "0"
-    if (
-        isinstance(value, float)
-        and value.is_integer()
-        and parameter is not None
-        and parameter.type == "integer"
-    ):
+    if isinstance(value, float) and value.is_integer() and abs(value) < _MOST_WHOLE:
         return str(int(value))  # 7.0 is an integer too, says JSON Schema
     return str(value)
 
@@ -119,7 +139,7 @@ def _scalar(value: object, parameter: Parameter | None = None) -> str:
 def _pairs(parameter: Parameter, value: object) -> Pairs:
     """Join a list with commas, or repeat the parameter."""
     if not isinstance(value, list):
-        return [(parameter.name, _scalar(value, parameter))]
+        return [(parameter.name, _scalar(value))]
     texts = [_scalar(one) for one in cast("list[object]", value)]
     if parameter.explode and parameter.where != "header":
         return [(parameter.name, text) for text in texts]
@@ -134,15 +154,82 @@ def _header(key: str, text: str) -> bytes:
     return text.strip().encode("latin-1")
 
 
-def _body(tool: ApiTool, fixed: Fixed, given: list[tuple[Parameter, Any]]) -> tuple[bytes, bytes]:
+def _body(
+    tool: ApiTool, fixed: Fixed, given: list[tuple[Parameter, Any]], current: Mapping[str, bytes] | None
+) -> tuple[bytes, bytes]:
     mine = [(one, value) for one, value in given if one.where == "body"]
     constants = fixed.get("body", {})
     if tool.body == "json":
-        whole = dict(constants) | {one.name: value for one, value in mine}
-        return msgspec.json.encode(whole), b"application/json"
+        values = dict(constants) | {one.name: _sent(one, value) for one, value in mine if not one.beside}
+        beside = {one.name: _sent(one, value) for one, value in mine if one.beside}
+        if tool.partial is not None:
+            return _changes(tool.partial, values, beside, current or {}), _JSON
+        return msgspec.json.encode(values | beside), _JSON
     pairs = [(name, _scalar(value)) for name, value in constants.items()]
     pairs += [pair for one, value in mine for pair in _pairs(one, value)]
     return urlencode(pairs).encode("ascii"), b"application/x-www-form-urlencoded"
+
+
+def _sent(parameter: Parameter, value: Any) -> Any:
+    """Return a value as the API wants it."""
+    if parameter.is_html and isinstance(value, str):
+        value = as_html(value)
+    if parameter.as_objects:
+        return [{parameter.as_objects: one} for one in value]
+    return [value] if parameter.in_list else value
+
+
+def _changes(
+    partial: Partial, values: Mapping[str, Any], beside: Mapping[str, Any], current: Mapping[str, bytes]
+) -> bytes:
+    """Write the body of a partial update. What is not changed is sent back in the API's own spelling."""
+    if not values:
+        raise BadRequest(
+            "nothing to change: give at least one parameter besides those that say what is changed"
+        )
+    encoded = {name: msgspec.json.encode(value) for name, value in values.items()}
+    told = {name: msgspec.json.encode(value) for name, value in beside.items()}
+    if not partial.names:
+        return jsontext.object_of({**current, **told, **encoded})
+    kept = {name: current[name] for name in partial.carry if name in current}
+    names = [name for name in values if name not in partial.carry]
+    if not names and partial.at_least in current:
+        names, kept[partial.at_least] = [partial.at_least], current[partial.at_least]
+    told[partial.names] = msgspec.json.encode(names)
+    told[partial.values] = jsontext.object_of(kept | encoded)
+    return jsontext.object_of(told)
+
+
+def _upload(tool: ApiTool, arguments: Mapping[str, Any]) -> tuple[bytes, bytes]:
+    """Write a multipart body with one file (RFC 7578)."""
+    name: str = arguments[FILE_NAME]
+    if not all(char.isprintable() for char in name) or "/" in name or "\\" in name:
+        raise BadRequest(f"{FILE_NAME}: must be a name without a path")
+    content = _content(arguments)
+    kind = guess_type(name)[0] or "application/octet-stream"
+    quoted = name.replace("%", "%25").replace('"', "%22").encode()
+    boundary = token_hex(16).encode()
+    head = b'--%b\r\ncontent-disposition: form-data; name="%b"; filename="%b"\r\ncontent-type: %b\r\n\r\n' % (
+        boundary,
+        tool.upload.encode(),
+        quoted,
+        kind.encode(),
+    )
+    body = b"%b%b\r\n--%b--\r\n" % (head, content, boundary)
+    return body, b"multipart/form-data; boundary=" + boundary
+
+
+def _content(arguments: Mapping[str, Any]) -> bytes:
+    given = [key for key in (FILE_TEXT, FILE_BASE64) if key in arguments]
+    if len(given) != 1:
+        raise BadRequest(f"give the content of the file as {FILE_TEXT} or as {FILE_BASE64}")
+    text: str = arguments[given[0]]
+    if given[0] == FILE_TEXT:
+        return text.encode()
+    try:
+        return b64decode("".join(text.split()), validate=True)
+    except ValueError:
+        raise BadRequest(f"{FILE_BASE64}: is not Base64") from None
 
 
 def _is_text(value: object) -> bool:

@@ -1,11 +1,15 @@
 """Return the declared part of an answer. Values are cut out of the text unchanged: no number is ever rewritten."""
 
+import re
+from collections.abc import Collection
 from contextlib import suppress
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import msgspec
 
-from brimgate.back.rest.model import Shape, Table
+from brimgate.back.rest.html_text import plain_text
+from brimgate.back.rest.model import FoundAt, Shape, Table
 from brimgate.engine import jsontext
 from brimgate.engine.jsontext import Children
 from brimgate.engine.pointer import pointer_of, unescaped
@@ -13,6 +17,11 @@ from brimgate.errors import JsonRefused
 from brimgate.hold.live_lists import WholeList
 
 _any: Final = msgspec.json.Decoder(msgspec.Raw)
+_STRING: Final = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
+_MISLEADING: Final = (b',":', b'{":', b'[":', b':":')
+"""Without any of these, no string begins with a colon: then what lies between two strings is never taken for a key."""
+_LEFT_OUT: Final = b"\0"
+"""Stands for a member that is left out, until the comma beside it is gone, too. No JSON text has it."""
 _KINDS: Final = {"{": "an object", "[": "a list", '"': "a text", "t": "true", "f": "false", "n": "null"}
 
 
@@ -115,6 +124,72 @@ def whole_number(opened: Opened, pointer: str) -> int:
     if raw is None or not raw.isdigit() or len(raw) > 15:
         raise Misshapen(f"at {pointer} there must be a whole number, not {_kind(raw)}")
     return int(raw)
+
+
+def number_at(place: FoundAt, opened: Opened, headers: Collection[tuple[bytes, bytes]]) -> int | None:
+    """Return a whole number of an answer, from its JSON or from a header; None if it is told nowhere."""
+    if not place.header:
+        return whole_number(opened, place.pointer) if place.pointer else None
+    found = [value.strip() for name, value in headers if name.lower() == place.header.encode()]
+    if len(found) != 1 or not found[0].isdigit() or len(found[0]) > 15:
+        raise Misshapen(f"the header {place.header} must hold a whole number")
+    return int(found[0])
+
+
+def tidied(raw: bytes, omit: frozenset[bytes], html: tuple[str, ...]) -> bytes:
+    """Return minified JSON without the members whose values are left out, and with HTML as plain text.
+
+    By patterns over the text: to take the objects apart takes ten times as long, and would rewrite numbers.
+    """
+    if any(mark in raw for mark in _MISLEADING):
+        members, others = _every_member(omit, html), None
+    else:
+        members, others = _html_members(html), _omitted_members(omit)
+    names = frozenset(jsontext.quote(name).encode() for name in html)
+
+    def replaced(found: "re.Match[bytes]") -> bytes:
+        key, value = found[1], found[2]
+        if value is None:
+            return found[0]
+        if value in omit:
+            return _LEFT_OUT
+        return _as_text(key, value, omit) if key in names and value[:1] == b'"' else found[0]
+
+    made = members.sub(replaced, raw) if members is not None else raw
+    made = others.sub(_LEFT_OUT, made) if others is not None else made
+    if _LEFT_OUT not in made:
+        return made
+    return made.replace(_LEFT_OUT + b",", b"").replace(b"," + _LEFT_OUT, b"").replace(_LEFT_OUT, b"")
+
+
+def _as_text(key: bytes, value: bytes, omit: frozenset[bytes]) -> bytes:
+    try:
+        written = jsontext.quote(plain_text(jsontext.string_value(value))).encode()
+    except (msgspec.DecodeError, UnicodeEncodeError):  # half a character, which only an escape can hold
+        return key + b":" + value
+    return _LEFT_OUT if written in omit else key + b":" + written
+
+
+@lru_cache(16)
+def _omitted_members(omit: frozenset[bytes]) -> "re.Pattern[bytes] | None":
+    """Return a pattern for the members that are left out, for texts in which no quote can mislead it."""
+    values = b"|".join(map(re.escape, sorted(omit)))
+    return re.compile(rb"(?<=[{,])" + _STRING + b":(?:" + values + rb")(?=[,}])", re.DOTALL) if omit else None
+
+
+@lru_cache(16)
+def _html_members(html: tuple[str, ...]) -> "re.Pattern[bytes] | None":
+    """Return a pattern for the members with HTML, for texts in which no quote can mislead it."""
+    names = b"|".join(re.escape(jsontext.quote(name).encode()) for name in html)
+    return re.compile(rb"(?<=[{,])(" + names + b"):(" + _STRING + rb")", re.DOTALL) if html else None
+
+
+@lru_cache(16)
+def _every_member(omit: frozenset[bytes], html: tuple[str, ...]) -> "re.Pattern[bytes] | None":
+    """Return a pattern for every string, together with the value behind it if that is one to look at."""
+    others = [re.escape(one) for one in sorted(omit) if not one.startswith(b'"')]
+    value = b"|".join([_STRING, *(one + rb"(?=[,}])" for one in others)])
+    return re.compile(b"(" + _STRING + b")(?::(" + value + b"))?", re.DOTALL) if omit or html else None
 
 
 def _one(shape: Shape, opened: Opened) -> bytes:

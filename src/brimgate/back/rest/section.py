@@ -137,10 +137,16 @@ class Section:
 
     def pointer(self, key: str, default: object = _MISSING) -> str:
         """Read a JSON Pointer (RFC 6901): empty for the whole, else /member/member."""
-        value = self.text(key, default)
-        if value and not value.startswith("/"):
+        return self.checked_pointer(key, self.value(key, default))
+
+    def checked_pointer(self, key: str, value: object) -> str:
+        if not isinstance(value, str) or (value and not value.startswith("/")):
             self.fail(key, f"must be a JSON Pointer such as /result, not {shown(value)}")
         return value
+
+    def inner(self, key: str, value: object) -> "Section":
+        """Return the section of a value that was read."""
+        return Section(self._file, (*self._place, key), value)
 
     def texts(self, key: str) -> tuple[str, ...]:
         value = self.value(key, ())
@@ -151,16 +157,25 @@ class Section:
         return tuple(cast("list[str]", value))
 
     def setting(self, key: str, default: object = _MISSING) -> Setting:
-        """Read a text, or `{env: NAME}`, or `{env: NAME, default: a text}`."""
+        """Read a text, or `{env: NAME}`, or `{env: NAME, default: a text}`; NAME may be a list of names."""
         value = self.value(key, default)
         if isinstance(value, dict):
-            inner = Section(self._file, (*self._place, key), cast("object", value))
-            made = Setting(inner.text("default", "") or None, inner.text("env", pattern=_VARIABLE))
+            inner = self.inner(key, cast("object", value))
+            text, names = inner.text("default", "") or None, inner.variables("env")
             inner.finish()
-            return made
+            return Setting(text, names[0], names[1:])
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             self.fail(key, "must be a text or {env: NAME_OF_A_VARIABLE}")
         return Setting(str(value))
+
+    def variables(self, key: str) -> tuple[str, ...]:
+        """Read the name of an environment variable, or several."""
+        if not isinstance(self._left.get(key), list):
+            return (self.text(key, pattern=_VARIABLE),)
+        names = self.texts(key)
+        if not names or not all(map(_VARIABLE.fullmatch, names)):
+            self.fail(key, "must be names of environment variables")
+        return names
 
     def constant(self, key: str) -> Constant:
         """Read a constant. Numbers and booleans stay as they are; a text may come from the environment."""

@@ -1,6 +1,7 @@
 """Send one request within the API's limits, and read the answer. What may have run is never sent twice."""
 
 import asyncio
+import time
 from typing import Final, NamedTuple
 
 from brimgate.back.rest.errors import Failures
@@ -18,6 +19,7 @@ from brimgate.http.client import Headers, HttpClient, Response
 _MOST_ERROR_BYTES: Final = 256 << 10
 """The largest body of an error: only a message is taken from it."""
 _MOST_RETRY_SECONDS: Final = 86_400
+_MOST_TIME_DIGITS: Final = 12
 
 
 class ApiRequest(NamedTuple):
@@ -35,6 +37,7 @@ class ApiReply(NamedTuple):
     """In lower case."""
     body: bytes
     retry_after: float | None = None
+    headers: Headers = []  # noqa: RUF012  # nobody changes it
 
 
 class Sender:
@@ -46,9 +49,12 @@ class Sender:
         *,
         timeout_seconds: float,
         max_answer_bytes: int,
+        reset_header: str = "",
     ) -> None:
+        """Create it. `reset_header` says when a limit has room again, if `Retry-After` does not."""
         self._client, self._rates, self._failures = client, rates, failures
         self._timeout_seconds, self._max_answer_bytes = timeout_seconds, max_answer_bytes
+        self._reset_header = reset_header.encode()
 
     async def send(self, request: ApiRequest, credentials: Headers) -> ApiReply:
         """Send a request and return any answer.
@@ -96,8 +102,12 @@ class Sender:
             response.abort()
             raise BadCoding
         if not is_success:
-            return ApiReply(response.status, kind, await self._beginning(response), _retry_after(response))
-        return ApiReply(response.status, kind, await response.read(self._max_answer_bytes))
+            wait = _retry_after(response)
+            if wait is None and self._reset_header:
+                wait = _until_reset(response.header(self._reset_header))
+            return ApiReply(response.status, kind, await self._beginning(response), wait, response.headers)
+        body = await response.read(self._max_answer_bytes)
+        return ApiReply(response.status, kind, body, headers=response.headers)
 
     async def _beginning(self, response: Response) -> bytes:
         """Read the body of an error; empty if it is too large."""
@@ -109,6 +119,15 @@ class Sender:
 
 class BadCoding(UpstreamGarbled):
     """An answer in an encoding that was not requested."""
+
+
+def _until_reset(header: bytes) -> float | None:
+    """Return the seconds until a time in seconds since 1970. Return None if it is none, or far away."""
+    told = header.strip()
+    if not told.isdigit() or len(told) > _MOST_TIME_DIGITS:
+        return None
+    wait = int(told) - time.time()
+    return max(wait, 0.0) if wait <= _MOST_RETRY_SECONDS else None
 
 
 def _retry_after(response: Response) -> float | None:

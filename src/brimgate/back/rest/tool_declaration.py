@@ -1,146 +1,178 @@
 """Read and check one tool of a declaration."""
 
-import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, cast
 
-from brimgate.back.rest.model import ApiTool, Constant, Order, Paging, Parameter, Shape, Style, Table, Where
+from brimgate.back.rest.answer_declaration import read_answer, read_order, read_paging
+from brimgate.back.rest.model import ApiTool, Parameter, Partial, Shape
+from brimgate.back.rest.parameter_declaration import (
+    PATH,
+    Lookups,
+    names_in,
+    read_fixed,
+    read_parameters,
+    read_path,
+    read_within,
+)
 from brimgate.back.rest.section import Section
 from brimgate.config.tree import shown
 from brimgate.engine.policy import MAX_PAGE, USUAL_PAGE
 
-TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-PATH: Final = re.compile(r"(?:/(?:\{[A-Za-z0-9_.-]{1,64}\}|[A-Za-z0-9_~!$&'()*+,;=:@.-]{1,200}))+")
 LIMIT: Final = "limit"
 MAX_RECORDS: Final = "max_records"
 """Our own parameters of a tool with paging: the records of a page, and those to fetch in all."""
+HTML: Final = "html"
+"""Our own parameter of a tool whose answer has HTML."""
+FILE_NAME: Final = "file_name"
+FILE_TEXT: Final = "text"
+FILE_BASE64: Final = "base64"
+"""Our own parameters of a tool that takes a file."""
 _MOST_ASKED: Final = 1_000_000
-_MOST_SORTED: Final = 10_000
-_WHERES: Final = ("path", "query", "header", "body")
-_TYPES: Final = ("string", "integer", "number", "boolean", "array", "object")
+_MOST_EACH: Final = 50
 _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
-HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
-OUR_HEADERS: Final = frozenset(
-    (
-        "host",
-        "content-length",
-        "content-type",
-        "transfer-encoding",
-        "connection",
-        "accept",
-        "accept-encoding",
-        "authorization",
-        "expect",
-        "te",
-        "upgrade",
-    )
-)
+_OF_STEPS: Final = ("method", "path", "within", "fixed", "body", "paging", "order", "partial", "upload")
 
 
-def read_tool(name: str, section: Section, list_key: str = "") -> ApiTool:
-    """Read a tool. `list_key` names the lists of the API that have no name of their own."""
-    method = section.choice("method", _METHODS, "GET")
-    path = _path(section, "path", section.text("path", pattern=PATH))
-    parameters = {
-        key: _parameter(key, inner, method, path) for key, inner in section.named("parameters", TOOL_NAME)
-    }
-    answer = _answer(section.section("answer"), list_key)
-    paging = _paging(section.section("paging"), answer)
-    tool = ApiTool(
-        name=name,
+@dataclass(frozen=True, slots=True)
+class ApiTerms:
+    """What all tools of an API have in common."""
+
+    list_key: str = ""
+    lookups: Lookups = field(default_factory=lambda: {})
+    has_html: bool = False
+
+
+def read_tool(name: str, section: Section, terms: ApiTerms) -> ApiTool:
+    """Read a tool."""
+    read = _read_steps if section.has("steps") else _read_request
+    tool = read(name, section, terms)
+    tool = replace(
+        tool,
         title=section.text("title", ""),
         description=section.text("description", ""),
+        routes=tuple(read_path(section, "routes", route) for route in section.texts("routes")),
+        annotations=_annotations(section.section("annotations"), tool.method),
+    )
+    tool = _repeated(tool, section.text("each", ""), section.text("item", ""), section)
+    section.finish()
+    _check_routes(tool, section)
+    for name in _our_parameters(tool):
+        if name in tool.parameters:
+            section.fail("parameters", f"must not hold {name}: this tool has one of our own")
+    return replace(tool, input_schema=_input_schema(tool))
+
+
+def _read_request(
+    name: str, section: Section, terms: ApiTerms, known: Mapping[str, Parameter] | None = None
+) -> ApiTool:
+    """Read what makes up one request. `known` are the parameters of earlier steps."""
+    method = section.choice("method", _METHODS, "GET")
+    path = read_path(section, "path", section.text("path", pattern=PATH))
+    within = read_within(section.section("within"))
+    answer = read_answer(section.section("answer"), terms.list_key)
+    paging = read_paging(section.section("paging"), answer)
+    tool = ApiTool(
+        name=name,
+        title="",
+        description="",
         method=method,
         path=path,
-        routes=tuple(_path(section, "routes", route) for route in section.texts("routes")),
-        annotations=_annotations(section.section("annotations"), method),
-        input_schema=_input_schema(parameters, paging),
-        parameters=parameters,
-        fixed=_fixed(section.section("fixed")),
+        routes=(),
+        annotations={},
+        input_schema={},
+        parameters=read_parameters(section, method, (path, *within.values()), terms.lookups, known or {}),
+        fixed=read_fixed(section.section("fixed")),
         body=cast("Literal['form', 'json']", section.choice("body", ("form", "json"), "json")),
         answer=answer,
         paging=paging,
-        order=_order(section.section("order"), answer, paging),
+        order=read_order(section.section("order"), answer, paging),
+        partial=_partial(section.section("partial"), path),
+        upload=section.text("upload", ""),
+        within=within,
+        takes_html=_takes_html(section, terms),
     )
-    section.finish()
-    _check(tool, section)
+    _check(tool, section, known or {})
     return tool
 
 
-def names_in(path: str) -> list[str]:
-    """Return the names of the parameters in a path."""
-    return re.findall(r"\{([^}]*)\}", path)
+def _read_steps(name: str, section: Section, terms: ApiTerms) -> ApiTool:
+    """Read a tool that makes several requests."""
+    for key in _OF_STEPS:
+        if section.has(key):
+            section.fail(key, "belongs to a step: this tool has `steps`")
+    steps: list[ApiTool] = []
+    known: dict[str, Parameter] = {}
+    taken: set[str] = set()
+    for one in section.sections("steps"):
+        step = _read_request(name, one, terms, known)
+        step = replace(step, title=one.text("does", ""), when=one.text("when", ""), take=_take(one))
+        one.finish()
+        if step.paging is not None:
+            one.fail("paging", "is for a tool with one request")
+        known |= {key: one for key, one in step.parameters.items() if key not in known}
+        taken |= set(step.take)
+        steps.append(step)
+    if not steps:
+        section.fail("steps", "must hold at least one request")
+    parameters = {key: one for key, one in known.items() if key not in taken}
+    for step in steps:
+        if step.when and step.when not in parameters:
+            section.fail("steps", f"when: {shown(step.when)} is no parameter of a step")
+        parameters |= {
+            key: replace(one, is_required=False) for key, one in parameters.items() if key == step.when
+        }
+    last = steps[-1]
+    return replace(
+        last, method="POST", path="", parameters=parameters, steps=tuple(steps), partial=None, upload=""
+    )
 
 
-def _path(section: Section, key: str, path: str) -> str:
-    if not PATH.fullmatch(path):
-        section.fail(key, f"must be a path such as /listings/{{id}}, not {shown(path)}")
-    if any(segment in (".", "..") for segment in path.split("/")):
-        section.fail(key, f"must not have . or .. in it: {shown(path)}")
-    names = names_in(path)
-    if len(set(names)) < len(names):
-        section.fail(key, f"names a parameter twice: {shown(path)}")
-    return path
+def _takes_html(section: Section, terms: ApiTerms) -> bool:
+    takes_html = section.flag(HTML, False)
+    if takes_html and not terms.has_html:
+        section.fail(HTML, "needs the key `html` of the API, which names the members with HTML")
+    return takes_html
 
 
-def _parameter(key: str, section: Section, method: str, path: str) -> Parameter:
-    in_path = key in names_in(path)
-    usual = "path" if in_path else "query" if method in ("GET", "DELETE") else "body"
-    where = section.choice("in", _WHERES, usual)
-    if in_path != (where == "path"):
-        section.fail("in", "must be path for what the path has in { }, and for nothing else")
-    told = section.value("schema", {"type": "string"})
-    schema = dict(cast("Mapping[str, Any]", told)) if isinstance(told, dict) else {}
-    if schema.get("type") not in _TYPES:
-        section.fail("schema", f"must have one `type`: {', '.join(_TYPES)}")
-    if description := section.text("description", ""):
-        schema["description"] = description
-    parameter = Parameter(
-        key=key,
-        name=section.text("name", key, HEADER if where == "header" else None),
-        where=cast("Where", where),
-        schema=schema,
-        is_required=section.flag("required", in_path),
-        explode=section.flag("explode", False),
+def _take(section: Section) -> dict[str, str]:
+    inner = section.section("take")
+    return {} if inner is None else {name: inner.pointer(name) for name in inner.names()}
+
+
+def _partial(section: Section | None, path: str) -> Partial | None:
+    if section is None:
+        return None
+    names = section.text("names", "")
+    partial = Partial(
+        read=read_path(section, "read", section.text("read", path, PATH)),
+        names=names,
+        values=section.text("values") if names else "",
+        carry=section.texts("carry"),
+        at_least=section.text("at_least", ""),
     )
     section.finish()
-    _check_parameter(parameter, section)
-    return parameter
+    if partial.carry and not names:
+        section.fail("carry", "needs `names`: without them the whole object is sent back")
+    return partial
 
 
-def _check_parameter(parameter: Parameter, section: Section) -> None:
-    import jsonschema_rs
-
-    if parameter.where == "path" and (parameter.type in ("array", "object") or not parameter.is_required):
-        section.fail("", "a parameter of the path is required, and no list or object")
-    if parameter.where in ("query", "header") and parameter.type == "object":
-        section.fail("schema", "an object can only be sent in a body that is json")
-    if parameter.where == "header" and parameter.name.lower() in OUR_HEADERS:
-        section.fail("name", "is a header that Brimgate sets itself")
-    try:
-        jsonschema_rs.validator_for(dict(parameter.schema), retriever=refuse_to_fetch)
-    except (ValueError, TypeError) as error:
-        section.fail("schema", f"is no JSON Schema: {shown(error)}")
-
-
-def refuse_to_fetch(address: str) -> Any:
-    raise ValueError(f"a schema holds all it needs: {shown(address)} is not fetched")
-
-
-def _fixed(section: Section | None) -> dict[Where, dict[str, Constant]]:
-    if section is None:
-        return {}
-    fixed: dict[Where, dict[str, Constant]] = {}
-    for where in ("query", "header", "body"):
-        inner = section.section(where)
-        if inner is not None:
-            fixed[where] = {key: inner.constant(key) for key in inner.names()}
-            for key in fixed[where]:
-                if where == "header" and (key.lower() in OUR_HEADERS or not HEADER.fullmatch(key)):
-                    inner.fail(key, "is no header that can be set here")
-    section.finish()
-    return fixed
+def _repeated(tool: ApiTool, each: str, item: str, section: Section) -> ApiTool:
+    """Return a tool that is run once for every item of a list."""
+    if not each and not item:
+        return tool
+    one = tool.parameters.get(item)
+    if not each or one is None or each in tool.parameters or tool.paging is not None:
+        section.fail(
+            "each", "names a new list parameter, and `item` the parameter that gets its items one by one"
+        )
+    schema = {"type": "array", "items": dict(one.schema), "minItems": 1, "maxItems": _MOST_EACH}
+    many = replace(one, key=each, name=each, schema=schema, is_required=True)
+    others = {key: parameter for key, parameter in tool.parameters.items() if key != item}
+    # The answers become one list.
+    answer = Shape(is_list=True, name=tool.answer.name or "items")
+    return replace(tool, parameters={each: many, **others}, each=each, item=item, answer=answer, single=tool)
 
 
 def _annotations(section: Section | None, method: str) -> dict[str, Any]:
@@ -153,94 +185,36 @@ def _annotations(section: Section | None, method: str) -> dict[str, Any]:
     return told if told or method != "GET" else {"readOnlyHint": True}
 
 
-def _answer(section: Section | None, list_key: str) -> Shape:
-    if section is None:
-        return Shape()
-    table = _table(section.section("table"))
-    kinds = [key for key in ("items", "item", "text") if section.has(key)] + (["table"] if table else [])
-    if len(kinds) > 1:
-        section.fail("", f"{' and '.join(kinds)} exclude each other")
-    is_list = bool(table) or "items" in kinds
-    items, item = section.pointer("items", ""), section.pointer("item", "")
-    shape = Shape(
-        pointer=items or item,
-        is_list=is_list,
-        is_object="item" in kinds,
-        keep=_keep(section.section("keep")),
-        name=section.text("as", list_key if is_list else ""),
-        fields=section.texts("fields"),
-        table=table,
-        each=section.text("each", ""),
-        is_text=section.flag("text", False),
-    )
-    section.finish()
-    if shape.is_text and (shape.keep or shape.name or shape.fields or shape.each):
-        section.fail("text", "is given out as it came: keep, as, fields and each have nothing to do")
-    if shape.keep and not shape.name:
-        section.fail("as", "is missing: what is kept needs a name beside it")
-    if shape.name in shape.keep:
-        section.fail("keep", f"must not hold {shown(shape.name)}, which is the name of the answer itself")
-    if shape.each and not is_list:
-        section.fail("each", "needs items")
-    if shape.fields and not (is_list or shape.is_object):
-        section.fail("fields", "needs items or an item to take them from")
-    return shape
+def _our_parameters(tool: ApiTool) -> dict[str, dict[str, Any]]:
+    """Return the parameters that a tool has of our own."""
+    ours: dict[str, dict[str, Any]] = {}
+    if tool.takes_html:
+        about = "The HTML as it is stored; plain text by default."
+        ours[HTML] = {"type": "boolean", "description": about}
+    if any(one.upload for one in (tool, *tool.steps)):
+        ours[FILE_NAME] = {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 250,
+            "description": "With its extension.",
+        }
+        ours[FILE_TEXT] = {"type": "string", "description": "The content of a text file."}
+        ours[FILE_BASE64] = {
+            "type": "string",
+            "contentEncoding": "base64",
+            "description": f"The content of any other file, instead of {FILE_TEXT}.",
+        }
+    if tool.paging is not None:
+        ours[LIMIT] = _whole_number(MAX_PAGE, f"Records on a page ({USUAL_PAGE}).")
+        about = "Most records to fetch; all by default."
+        ours[MAX_RECORDS] = _whole_number(_MOST_ASKED, about)
+    return ours
 
 
-def _keep(section: Section | None) -> dict[str, str]:
-    return {} if section is None else {name: section.pointer(name) for name in section.names()}
-
-
-def _table(section: Section | None) -> Table | None:
-    if section is None:
-        return None
-    table = Table(section.pointer("columns"), section.pointer("rows"), section.text("name", ""))
-    section.finish()
-    return table
-
-
-def _paging(section: Section | None, answer: Shape) -> Paging | None:
-    if section is None:
-        return None
-    if not answer.is_list or answer.each or answer.table:
-        section.fail("", "needs an answer with items, and without each")
-    style = section.choice("style", ("offset", "page", "cursor"))
-    paging = Paging(
-        style=cast("Style", style),
-        size=section.whole("size", 100, 2, 10_000),
-        limit=section.text("limit", "") if style == "cursor" else section.text("limit"),
-        at=section.text("parameter" if style == "cursor" else style),
-        first=section.whole("first", 1, 0, 1) if style == "page" else 1,
-        next=section.pointer("next") if style == "cursor" else "",
-        total=section.pointer("total", ""),
-        key=section.text("key", ""),
-    )
-    section.finish()
-    if paging.key and answer.fields and paging.key not in answer.fields:
-        section.fail("key", "must be one of answer.fields")
-    return paging
-
-
-def _order(section: Section | None, answer: Shape, paging: Paging | None) -> Order | None:
-    if section is None:
-        return None
-    order = Order(section.text("by"), section.whole("most", 500, 1, _MOST_SORTED), section.text("unless", ""))
-    section.finish()
-    if paging is None or not answer.name or answer.keep:
-        section.fail("", "needs paging, and a list with a name (as, or list_key) and nothing beside it")
-    if answer.fields and order.by not in answer.fields:
-        section.fail("by", "must be one of answer.fields")
-    return order
-
-
-def _input_schema(parameters: Mapping[str, Parameter], paging: Paging | None) -> dict[str, Any]:
-    properties = {key: dict(parameter.schema) for key, parameter in parameters.items()}
-    if paging is not None:
-        properties[LIMIT] = _whole_number(MAX_PAGE, f"Records on a page; {USUAL_PAGE} by default.")
-        properties[MAX_RECORDS] = _whole_number(
-            _MOST_ASKED, "Fetch at most so many records; all that match by default."
-        )
-    required = [key for key, parameter in parameters.items() if parameter.is_required]
+def _input_schema(tool: ApiTool) -> dict[str, Any]:
+    properties = {key: one.shown_schema for key, one in tool.parameters.items()} | _our_parameters(tool)
+    required = [key for key, parameter in tool.parameters.items() if parameter.is_required]
+    required += [FILE_NAME] if FILE_NAME in properties else []
     schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
     return schema | {"required": required} if required else schema
 
@@ -249,19 +223,19 @@ def _whole_number(most: int, description: str) -> dict[str, Any]:
     return {"type": "integer", "minimum": 1, "maximum": most, "description": description}
 
 
-def _check(tool: ApiTool, section: Section) -> None:
-    """Check what no key can check alone."""
-    for name in names_in(tool.path):
-        if name not in tool.parameters:
-            section.fail("parameters", f"lacks {shown(name)}, which the path has in {{ }}")
+def _check_routes(tool: ApiTool, section: Section) -> None:
     for route in tool.routes:
         if unknown := [name for name in names_in(route) if name not in tool.parameters]:
             section.fail(
                 "routes", f"{shown(route)} has {{{shown(unknown[0])}}}, which is no parameter of the tool"
             )
-    for name in (LIMIT, MAX_RECORDS):
-        if tool.paging is not None and name in tool.parameters:
-            section.fail("parameters", f"must not hold {name}: a tool with pages has one of our own")
+
+
+def _check(tool: ApiTool, section: Section, known: Mapping[str, Parameter]) -> None:
+    """Check what no key can check alone."""
+    for name in [one for path in (tool.path, *tool.within.values()) for one in names_in(path)]:
+        if name not in tool.parameters:
+            section.fail("parameters", f"lacks {shown(name)}, which the path has in {{ }}")
     if tool.order is not None and tool.order.unless not in ("", *tool.parameters):
         section.fail("order", f"unless: {shown(tool.order.unless)} is no parameter of the tool")
     if tool.method == "GET" and (
@@ -272,7 +246,18 @@ def _check(tool: ApiTool, section: Section) -> None:
         one.where == "body" and one.type == "object" for one in tool.parameters.values()
     ):
         section.fail("body", "must be json: an object cannot be written into a form")
+    if tool.partial is not None:
+        _check_partial(tool, tool.partial, section, known)
+    if tool.upload and (tool.method == "GET" or any(one.where == "body" for one in tool.parameters.values())):
+        section.fail("upload", "is the whole body: no parameter can be in it, and a GET has none")
     _refuse_same_names(tool, section)
+
+
+def _check_partial(tool: ApiTool, partial: Partial, section: Section, known: Mapping[str, Parameter]) -> None:
+    if tool.method == "GET" or tool.body != "json":
+        section.fail("partial", "is for a request with a JSON body")
+    if unknown := [name for name in names_in(partial.read) if name not in {**tool.parameters, **known}]:
+        section.fail("partial", f"read: {shown(unknown[0])} is no parameter of the tool")
 
 
 def _refuse_same_names(tool: ApiTool, section: Section) -> None:

@@ -40,7 +40,9 @@ def converse(
     one = filled(target.upstream)
     # Before our other modules are loaded, so that the server starts meanwhile.
     process = (
-        spawn(Command((one.command, *one.args), env=one.env, cwd=one.cwd or None)) if one.command else None
+        spawn(Command((one.command, *one.args), env=one.env_for(), cwd=one.cwd or None))
+        if one.command
+        else None
     )
     try:
         import asyncio

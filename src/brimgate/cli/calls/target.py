@@ -20,7 +20,7 @@ from brimgate.cli.output import complain, printable
 from brimgate.config.declarations import Config, Upstream
 from brimgate.config.masking import MASK, masked_arguments
 from brimgate.config.placeholders import filled
-from brimgate.config.sources import load, unreachable
+from brimgate.config.sources import has_api, load, unreachable
 from brimgate.errors import BadRequest, OperatorError
 from brimgate.platform import make_private_dir, state_dir, write_private
 from brimgate.watch.log import LEVELS
@@ -157,6 +157,8 @@ def _chosen(options: argparse.Namespace) -> Target:
             )
         return Target(urlsplit(given).netloc or given, one, words, given, config)
     _refuse_http_options(options)
+    if given not in config.upstreams and has_api(given):
+        return Target(given, Upstream(pack=given), words, given, config)
     if given not in config.upstreams:
         raise OperatorError(
             f"there is no server {printable(given)[:60]} in the configuration{_hint(options, config)}"

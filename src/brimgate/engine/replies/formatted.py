@@ -34,7 +34,9 @@ def format_page(
     if not children or start >= len(children):
         return None
     focus = document.focus
-    data, total = document.data, len(children)
+    if document.is_open_ended(focus.node):
+        return None  # how many there are is what a formatter says first
+    data, total = document.data, document.count(focus.node, children)
     before, after = _around(document, focus)
     starts, ends = children.starts, children.ends
 
@@ -45,7 +47,7 @@ def format_page(
             raise _Unformatted
         return Rendered(VIEW, text)
 
-    most = min(total - start, limit)
+    most = min(len(children) - start, limit)
     try:
         found = fit(
             formatted, most, lambda count: ends[start + count - 1] - starts[start], room, policy.estimator

@@ -322,12 +322,10 @@ class Gate:
 
     def first(self) -> Reply | None:
         """Return the bounded first reply, or None when the answer fits and goes out unchanged."""
-        # A pack formats only whole answers.
-        answer_format = None if self.document.is_beginning else self.answer_format
-        plan = decision.decide(self.document, self.policy, answer_format)
+        plan = decision.decide(self.document, self.policy, self.answer_format)
         if isinstance(plan, decision.Pass):
             return None
-        return self._counted(begin(self._frame, plan, answer_format))
+        return self._counted(begin(self._frame, plan, self.answer_format))
 
     def read(self, view: View, position: Position, query: Query) -> Reply:
         """Continue from a cursor, or look at the held answer in another way."""

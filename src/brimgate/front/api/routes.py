@@ -34,10 +34,18 @@ class RouteRefusal(Exception):
 
 class Routes:
     def __init__(
-        self, operations: Operations, prefix: str, is_hidden: Callable[[str], bool] = lambda _: False
+        self,
+        operations: Operations,
+        prefix: str,
+        is_hidden: Callable[[str], bool] = lambda _: False,
+        of_caller: Callable[[Scope], Operations] | None = None,
     ) -> None:
-        """Create the routes under a prefix. `is_hidden` says of a path whether its description is left out."""
+        """Create the routes under a prefix. `is_hidden` says of a path whether its description is left out.
+
+        `of_caller` returns the operations as whoever sends a request may use them.
+        """
         self._operations, self._prefix, self._is_hidden = operations, prefix, is_hidden
+        self._of_caller = of_caller
         routes = [(route, one) for one in operations.api.tools.values() for route in one.routes]
         # /bookings/export is not the booking named export, whichever was declared first.
         routes.sort(key=lambda pair: [step.startswith("{") for step in pair[0].split("/")])
@@ -63,7 +71,8 @@ class Routes:
         if rest_method(operation) != "GET":
             more = await _body_of(receive)
         arguments = {**more, **self._operations.read_texts(operation.name, texts | found)}
-        running = self._operations.run(operation.name, arguments, _page_of(scope["query_string"]))
+        operations = self._operations if self._of_caller is None else self._of_caller(scope)
+        running = operations.run(operation.name, arguments, _page_of(scope["query_string"]))
         # A call that changes something is not cancelled: nobody could tell whether it was done.
         answer = await (_while_wanted(running, receive) if rest_method(operation) == "GET" else running)
         scope[LIVE_LIST] = answer.live_list

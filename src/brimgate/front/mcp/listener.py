@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from errno import EADDRINUSE
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +51,7 @@ class Listening:
         self._config.load()
         self._state = ServerState()
         self._doorkeeper = Doorkeeper(max_connections, report)
-        self._server: asyncio.Server | None = None
+        self._servers: list[asyncio.Server] = []
         self._unix: UnixPath | None = None
         self.port = 0
 
@@ -68,35 +69,48 @@ class Listening:
     async def open(self, host: str, port: int, tls: "ssl.SSLContext | None" = None) -> None:
         loop = asyncio.get_running_loop()
         try:
-            self._server = await loop.create_server(
-                self._connection, host or None, port, backlog=_BACKLOG, ssl=tls
-            )
+            server = await loop.create_server(self._connection, host or None, port, backlog=_BACKLOG, ssl=tls)
         except (OSError, OverflowError) as error:
             raise cannot_listen(host, port, error) from None
-        self.port = _port_of(self._server.sockets)
+        self._servers.append(server)
+        self.port = _port_of(server.sockets)
         self._doorkeeper.start()
 
-    async def open_given(self, listening: socket.socket, tls: "ssl.SSLContext | None" = None) -> None:
-        """Listen on a socket that another process has bound."""
+    async def open_given(self, *listening: socket.socket, tls: "ssl.SSLContext | None" = None) -> None:
+        """Listen on sockets that another process has bound."""
         loop = asyncio.get_running_loop()
-        make = loop.create_unix_server if listening.family == socket.AF_UNIX else loop.create_server
-        self._server = await make(self._connection, sock=listening, backlog=_BACKLOG, ssl=tls)
-        self.port = _port_of([listening]) if listening.family != socket.AF_UNIX else 0
+        for one in listening:
+            if one.family == socket.AF_UNIX:
+                made = await self._open_given_unix(one, tls)
+            else:
+                made = await loop.create_server(self._connection, sock=one, backlog=_BACKLOG, ssl=tls)
+                self.port = self.port or _port_of([one])
+            self._servers.append(made)
         self._doorkeeper.start()
+
+    async def _open_given_unix(
+        self, listening: socket.socket, tls: "ssl.SSLContext | None"
+    ) -> asyncio.Server:
+        make = asyncio.get_running_loop().create_unix_server
+        # Since Python 3.13 a loop removes the file of what it closes. Here it is another's, who goes on listening.
+        kept = {"cleanup_socket": False} if "cleanup_socket" in signature(make).parameters else {}
+        options: dict[str, Any] = {"backlog": _BACKLOG, "ssl": tls, **kept}
+        return await make(self._connection, sock=listening, **options)
 
     async def open_unix(self, path: str, tls: "ssl.SSLContext | None" = None) -> None:
         """Listen on a Unix socket. What a process that has ended has left there is replaced."""
         if sys.platform == "win32":
             raise OperatorError("a Unix socket cannot be served on Windows: use --host and --port")
         self._unix = UnixPath(path)
-        self._server = await asyncio.get_running_loop().create_unix_server(
+        server = await asyncio.get_running_loop().create_unix_server(
             self._connection, sock=self._unix.bind(), backlog=_BACKLOG, ssl=tls
         )
+        self._servers.append(server)
         self._doorkeeper.start()
 
     def stop_accepting(self) -> None:
-        if self._server is not None:
-            self._server.close()
+        for server in self._servers:
+            server.close()
         if self._unix is not None:
             self._unix.remove()
         self._doorkeeper.close_idle()

@@ -73,6 +73,11 @@ class ToolCall(NamedTuple):
     name: str
     arguments: Json
     finish: Callable[[Json], bytes]
+    capabilities: Json = {}  # noqa: RUF012  # nobody changes it
+    """Those of the client."""
+    responses: Json = {}  # noqa: RUF012
+    """The answers that a modern client brings to what an earlier result asked for."""
+    is_modern: bool = False
 
     def fail(self, code: int, message: str) -> bytes:
         return _line(self.id, {"error": {"code": code, "message": message}})
@@ -84,6 +89,7 @@ class ServerSession:
     def __init__(self, server: McpServer) -> None:
         self._server = server
         self._modern: bool | None = None
+        self._capabilities: Json = {}
         self.version = ""
 
     def receive(self, line: bytes) -> bytes | ToolCall | None:
@@ -133,7 +139,7 @@ class ServerSession:
     def _complete(self, result: Json) -> Json:
         """Add the members that every modern result has."""
         meta = {**result.get("_meta", {}), _SERVER_INFO_KEY: self._server.info}
-        return result | {"resultType": "complete", "_meta": meta}
+        return {"resultType": "complete"} | result | {"_meta": meta}
 
     def _instructions(self) -> Json:
         return {"instructions": self._server.instructions} if self._server.instructions else {}
@@ -143,6 +149,7 @@ class ServerSession:
         if not isinstance(wanted, str):
             raise RpcRefusal(INVALID_PARAMS, "protocolVersion must be a text")
         self.version = wanted if wanted in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
+        self._capabilities = _object_in(params, "capabilities")
         answer = {
             "protocolVersion": self.version,
             "capabilities": self._server.capabilities,
@@ -197,7 +204,12 @@ class ServerSession:
         def finish(result: Json) -> bytes:
             return _line(number, {"result": self._complete(result) if self._modern else result})
 
-        return ToolCall(number, name, cast("Json", arguments or {}), finish)
+        is_modern = bool(self._modern)
+        theirs = (
+            _object_in(_object_in(params, "_meta"), CAPABILITIES_KEY) if is_modern else self._capabilities
+        )
+        responses = _object_in(params, "inputResponses")
+        return ToolCall(number, name, cast("Json", arguments or {}), finish, theirs, responses, is_modern)
 
 
 def text_in(params: Json, key: str) -> str:
@@ -206,6 +218,11 @@ def text_in(params: Json, key: str) -> str:
     if not isinstance(value, str):
         raise RpcRefusal(INVALID_PARAMS, f"{key} must be a text")
     return value
+
+
+def _object_in(params: Json, key: str) -> Json:
+    value = params.get(key)
+    return cast("Json", value) if isinstance(value, dict) else {}
 
 
 def _line(number: Id | msgspec.Raw | None, body: Json) -> bytes:
