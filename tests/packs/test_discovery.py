@@ -64,7 +64,7 @@ def ask(folder: Path, *tools: str) -> dict[str, Any]:
 def test_a_pack_of_others_is_found_by_its_entry_point_and_recognises_its_server(tmp_path: Path) -> None:
     ship(tmp_path, "toy_weather", GOOD, "weather = toy_weather:PACK")
     told = ask(tmp_path, "forecast other", "search_nodes search_memory_facts get_episodes", "nothing")
-    assert told["installed"] == ["graphiti", "hostaway", "memory", "weather"]
+    assert told["installed"] == ["graphiti", "hostaway", "memory", "vikunja", "weather"]
     assert told["imported"] == []
     assert told["loaded"]["weather"] == "the weather"
     assert told["for"] == {
@@ -94,8 +94,8 @@ def test_a_pack_that_cannot_be_used_is_told_and_keeps_no_other_from_being_found(
     ship(tmp_path, "toy_broken", code, "a_broken = toy_broken:PACK")
     ship(tmp_path, "toy_weather", GOOD, "weather = toy_weather:PACK")
     told = ask(tmp_path, "forecast")
-    assert told["installed"] == ["a_broken", "graphiti", "hostaway", "memory", "weather"]
-    assert told["usable"] == ["graphiti", "hostaway", "memory", "weather"]
+    assert told["installed"] == ["a_broken", "graphiti", "hostaway", "memory", "vikunja", "weather"]
+    assert told["usable"] == ["graphiti", "hostaway", "memory", "vikunja", "weather"]
     assert told["loaded"]["a_broken"].startswith("refused: the pack a_broken (toy_broken:PACK) ")
     assert why in told["loaded"]["a_broken"]
     assert told["for"] == {"forecast": "the weather"}
@@ -105,7 +105,7 @@ def test_a_pack_that_cannot_be_used_is_told_and_keeps_no_other_from_being_found(
 def test_a_pack_with_the_name_of_ours_does_not_replace_it(tmp_path: Path, module: str) -> None:
     ship(tmp_path, module, GOOD, f"graphiti = {module}:PACK")
     told = ask(tmp_path)
-    assert told["installed"] == ["graphiti", "hostaway", "memory"]
+    assert told["installed"] == ["graphiti", "hostaway", "memory", "vikunja"]
     assert told["loaded"]["graphiti"] == PACK.description
 
 

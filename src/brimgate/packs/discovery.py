@@ -70,6 +70,8 @@ def _wrong(pack: Pack, name: str) -> str:
         return "its marks must be a tuple of frozensets of names"
     if folder is not None and not isinstance(folder, Path):
         return "its folder must be a Path"
+    if not callable(pack.serving):
+        return "its serving must be a function"
     return "" if callable(pack.failure) else "its failure must be a function"
 
 

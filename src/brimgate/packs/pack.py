@@ -128,7 +128,9 @@ class Sandbox:
 
     base_url: str
     env: Mapping[str, str]
-    """Credentials, by the names that its `api.yaml` reads them from."""
+    """Address and credentials, by the names that its `api.yaml` reads them from."""
+    notes: tuple[str, ...] = ()
+    """What whoever tries it needs to know, such as tokens of its users. One line each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,11 @@ class Pack:
     """
     sandbox: Callable[[], AbstractContextManager["Sandbox"]] | None = None
     """A stand-in for its system that needs no account: `brimgate serve --sandbox`."""
+    serving: Callable[[Mapping[str, str], str], Mapping[str, str]] = field(default=lambda _, __: {})
+    """Returns defaults for `brimgate serve`, as keys and values, by the environment and a configured `base_url`.
+
+    They apply where the pack's API is all that is served; the file, BRIMGATE_* and flags win.
+    """
 
     def recognises(self, tools: Iterable[str]) -> bool:
         names = frozenset(tools)
