@@ -18,6 +18,7 @@ from bench import (
     speed,
     store,
     tokens,
+    vikunja,
 )
 from bench.report import Row, table
 
@@ -32,6 +33,7 @@ PARTS = {
     "Store": store.rows,
     "Calls": calls.rows,
     "Hostaway": hostaway.rows,
+    "Vikunja": vikunja.rows,
     "Reload": reload.rows,
     "Mixed": mixed.rows,
     "Attack": attack.rows,

@@ -113,8 +113,10 @@ def _serve(path: Path) -> None:
 
     run = HttpGateway.run
 
-    async def probed(self: HttpGateway, on_reload: Callable[[], None]) -> None:
-        await _probed(path, run(self, on_reload))
+    async def probed(
+        self: HttpGateway, on_reload: Callable[[], None], on_stop: Callable[[], None] = lambda: None
+    ) -> None:
+        await _probed(path, run(self, on_reload, on_stop))
 
     HttpGateway.run = probed
     sys.exit(brimgate())
