@@ -71,8 +71,11 @@ class Verdicts:
 
     async def settle(self, fingerprint: str, check: Check) -> Principal:
         """Find out whose a token is. Whoever asks for the same token meanwhile waits for the same check."""
+        running = self._checking.get(fingerprint)
+        if running is None and (found := self.known(fingerprint)):
+            return found  # it was found out between the caller's look and now
         try:
-            return await asyncio.shield(self._checking.get(fingerprint) or self._begin(fingerprint, check))
+            return await asyncio.shield(running or self._begin(fingerprint, check))
         except Unauthenticated as refusal:
             raise refusal.again() from None
         except VerifierDown:
