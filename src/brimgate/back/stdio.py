@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from subprocess import TimeoutExpired
 from typing import Final
 
 from brimgate.back.channel import Line, Listener
@@ -167,7 +168,13 @@ class StdioServer:
         if isinstance(process, UpstreamError):
             raise process
         upstream = StdioUpstream(self._name, process, listener, max_line_bytes=self._max_line_bytes)
-        await upstream.connect()
+        connecting = asyncio.get_running_loop().create_task(upstream.connect())
+        try:
+            await asyncio.shield(connecting)
+        except asyncio.CancelledError:  # nobody else knows of the process, and pipes are connected in no time
+            await connecting
+            await upstream.end(0)
+            raise
         return upstream
 
     async def _spawn(self) -> Process:
@@ -177,8 +184,15 @@ class StdioServer:
             return await asyncio.shield(spawning)
         except asyncio.CancelledError:
             with suppress(UpstreamError):
-                end_group(await spawning, forcibly=True)
+                await _abandon(await spawning)
             raise
+
+
+async def _abandon(process: Process) -> None:
+    """Kill a process that nobody uses, and wait for its end: whoever adopts it may never do so."""
+    end_group(process, forcibly=True)
+    with suppress(TimeoutExpired):
+        await asyncio.get_running_loop().run_in_executor(None, process.wait, _KILL_AFTER_SECONDS)
 
 
 class Grumbling:
