@@ -58,11 +58,23 @@ class StdioUpstream:
         self._grumbling = Grumbling(listener.on_chatter)
 
     async def connect(self) -> None:
+        """Connect the pipes. If nobody waits any more, end the process: nobody else knows of it."""
+        connecting = asyncio.get_running_loop().create_task(self._connect_pipes())
+        try:
+            await asyncio.shield(connecting)
+        except asyncio.CancelledError:
+            await connecting
+            when_ended(self._process, self._process_ended)
+            await self.end(0)
+            raise
+        # Last, with no turn of the loop behind it: whoever connects must know us before we are lost.
+        when_ended(self._process, self._process_ended)
+
+    async def _connect_pipes(self) -> None:
         process = self._process
         await self._port.connect(process.stdout, process.stdin)
         self._port.writer.on_pressure = self._listener.on_pressure
         await read_pipe(process.stderr, self._grumbling.feed, self._grumbling.end)
-        when_ended(process, self._process_ended)
 
     @property
     def is_stuck(self) -> bool:
@@ -168,13 +180,7 @@ class StdioServer:
         if isinstance(process, UpstreamError):
             raise process
         upstream = StdioUpstream(self._name, process, listener, max_line_bytes=self._max_line_bytes)
-        connecting = asyncio.get_running_loop().create_task(upstream.connect())
-        try:
-            await asyncio.shield(connecting)
-        except asyncio.CancelledError:  # nobody else knows of the process, and pipes are connected in no time
-            await connecting
-            await upstream.end(0)
-            raise
+        await upstream.connect()
         return upstream
 
     async def _spawn(self) -> Process:
