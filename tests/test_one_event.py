@@ -58,10 +58,10 @@ NUMBERS: Final = (
     "itemsShown",
 )
 _KINDS: Final[dict[type, tuple[str, ...]]] = {
-    str: ("outcome", "upstream", "tool", "principal", "client", "estimateMethod"),
+    str: ("outcome", "upstream", "tool", "principal", "client", "estimateMethod", "arm"),
     int: NUMBERS,
-    float: ("engineMs", "upstreamMs"),
-    bool: ("cursorIssued", "cursorFollowed"),
+    float: ("engineMs", "upstreamMs", "latency", "reductionPercent"),
+    bool: ("cursorIssued", "cursorFollowed", "paginationUsed", "summarizationUsed", "chunkingUsed"),
 }
 TYPES: Final = {name: kind for kind, names in _KINDS.items() for name in names}
 ISSUING: Final[tuple[Outcome, ...]] = ("page", "preview", "chunk", "read")
@@ -130,7 +130,15 @@ def check_all(
     assert len({(one["principal"], one["client"], one["upstream"]) for one in decisions}) == 1
     for outcome in outcomes:
         alike = [one for one in decisions if one["outcome"] == outcome]
-        varying = ("engineMs", "upstreamMs", "responseBytes", "estimatedTokens")  # the text of cursors varies
+        # The text of cursors varies.
+        varying = (
+            "engineMs",
+            "upstreamMs",
+            "latency",
+            "responseBytes",
+            "estimatedTokens",
+            "reductionPercent",
+        )
         kept = [{name: value for name, value in one.items() if name not in varying} for one in alike]
         assert all(one == kept[0] for one in kept), outcome
 

@@ -18,7 +18,7 @@ class Ceiling(NamedTuple):
 
 
 CEILINGS = {
-    "small": Ceiling(59, 13, 17),
+    "small": Ceiling(59, 14, 17),
     "large": Ceiling(360, 50, 58),
     "read": Ceiling(262, 42, 50),
     "mcp": Ceiling(535, 68),

@@ -14,12 +14,12 @@ from fnmatch import fnmatchcase
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from brimgate.config.declarations import Config, Override
+from brimgate.config.declarations import Config, Override, Telemetry
 from brimgate.config.rule_reader import make_rules, overridden
-from brimgate.engine.cursor import Binding
-from brimgate.engine.decision import AnswerSizes, Decision, LazySizes, Outcome, Report
+from brimgate.engine.cursor import Binding, answer_number
+from brimgate.engine.decision import AnswerSizes, Arm, Decision, LazySizes, Outcome, Report
 from brimgate.engine.policy import Policy, Rules, ToolRule
-from brimgate.errors import ClientError
+from brimgate.errors import ClientError, CursorError
 from brimgate.guard.principal import LOCAL, Principal, principal_of_token
 from brimgate.hold.protection import Protection, process_ring
 from brimgate.hold.runtime import THREAD_BYTES
@@ -31,6 +31,7 @@ from brimgate.relay.protocol.message import encode
 from brimgate.relay.read_tool import definition, read_on
 from brimgate.relay.reduction import reports_failure
 from brimgate.watch.log import log_decisions
+from brimgate.watch.recorder import recording
 
 if TYPE_CHECKING:
     from brimgate.engine.replies.reply import Reply
@@ -53,8 +54,9 @@ except ImportError as error:
     needed = "brimgate.fastmcp needs FastMCP 4.1 or newer: pip install '.[fastmcp]' in a checkout of Brimgate"
     raise ImportError(needed) from error
 
-__all__ = ["BrimgateMiddleware", "Config", "Decision", "Override", "Policy", "Rules"]
+__all__ = ["BrimgateMiddleware", "Config", "Decision", "Override", "Policy", "Rules", "Telemetry"]
 
+_MAX_CALL_BYTES: Final = 1_000
 _UPSTREAM: Final = "fastmcp"
 """What cursors are bound to: the name of a server may be random in every process."""
 _log: Final = logging.getLogger(__name__)
@@ -74,16 +76,18 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
         store: SnapshotStore | None = None,
         clock: Callable[[], float] = time.time,
         report: Report | None = None,
+        records: Telemetry | None = None,
     ) -> None:
         """Create the middleware. `tools` has overrides by tool name; `*` stands for anything, the last match wins.
 
-        `report` gets the decision about every answer; without it they are logged.
+        `report` gets the decision about every answer; without it they are logged. `records` keeps them for
+        `brimgate stats`: `Telemetry()` in your own file, `Telemetry(file="…")` in another.
         """
         self.rules: Final = _make_rules(rules, dict(tools or {}))
         ttl = self.rules.ttl_seconds
         self._protection = Protection(Policy(), process_ring(), store or MemoryStore(), ttl)
         self._clock = clock
-        self._report = report or log_decisions(_log)
+        self._report = recording(report or log_decisions(_log), records)
         self._readers = CapacityLimiter(1)  # a held answer has an index that grows as it is read
         most = self.rules.of(self.rules.read_tool).policy.max_page_size
         super().__init__([_ReadTool.calling(self._read, definition(self.rules.read_tool, most))])
@@ -112,7 +116,7 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
         changes: dict[str, Any] = {}
         if 0 < rule.max_description_chars < len(tool.description or ""):
             changes["description"] = f"{(tool.description or '')[: rule.max_description_chars]}…"
-        if tool.output_schema is not None and rule.enabled and rule.output_schema != "keep":
+        if tool.output_schema is not None and rule.is_on and rule.output_schema != "keep":
             changes["output_schema"] = {"type": "object"} if rule.output_schema == "relax" else None
         return tool.model_copy(update=changes) if changes else tool
 
@@ -128,8 +132,9 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
             account.note_own()
             account.fail("refused", f"Unknown tool: {name!r}")
             raise NotFoundError(f"Unknown tool: {name!r}")
-        arguments = b"" if rule.rollout >= 100 else to_json(context.message.arguments, fallback=str)
-        is_protected = rule.protects(name, arguments)
+        arguments = to_json(context.message.arguments, fallback=str)
+        account.arm, account.call = rule.arm_of(name, arguments), arguments[:_MAX_CALL_BYTES]
+        is_protected = account.arm == "protected"
         try:
             result = await self._decide(context, call_next)
         except (FastMCPError, NotFoundError, DisabledError) as error:
@@ -176,15 +181,16 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
         if _decider() is not None:
             return await call_next(context)
         account = self._account(context, method, rule)
+        account.arm = rule.arm
         try:
             result = await self._decide(context, call_next)
         except (FastMCPError, MCPError) as error:
-            await self._raise_bounded(error, account, is_protected=rule.enabled)
+            await self._raise_bounded(error, account, is_protected=rule.is_on)
             raise
         if isinstance(result, InputRequiredResourceResult | InputRequiredPromptResult):
             account.pass_on(b"")
             return result  # a question to the client
-        if not rule.enabled:
+        if not rule.is_on:
             account.pass_on(_wire(sent(result)))
             return result
         bounded = await self._bounded(sent(result), account)
@@ -250,11 +256,11 @@ class BrimgateMiddleware(ToolInjectionMiddleware):
         try:
             reading = await to_thread.run_sync(read, limiter=self._readers)
         except ClientError as error:
-            account.fail("refused", str(error))
+            account.fail("refused", str(error), has_expired=isinstance(error, CursorError))
             return ToolResult(content=f"{name}: {error}", is_error=True)
         sent = rewrite.as_tool_result(reading.reply, block=reading.block)
         account.tool = reading.tool
-        account.read(reading.reply, sent)
+        account.read(reading.reply, sent, str(arguments.get("cursor")))
         return _as_tool_result(sent)
 
 
@@ -267,6 +273,8 @@ class _Account:
         self._began = time.perf_counter()
         self._came_at = 0.0
         self._is_error = False
+        self.arm: Arm = "protected"
+        self.call = b""
 
     def note_answer(self, *, is_error: bool = False) -> None:
         """Note that the server has answered: the rest is ours."""
@@ -280,31 +288,40 @@ class _Account:
         """Report an answer that goes out as it came."""
         outcome: Outcome = "error" if self._is_error or reports_failure(raw) else "passed"
         sizes = partial(results.sizes_of_answer, raw, self.rule.policy)
-        self._tell(outcome, len(raw), len(raw), sizes if raw else AnswerSizes(0, 0))
+        if self.arm == "shadow" and outcome == "passed":
+            sizes = partial(results.tried, raw, self.rule, b"", modern=False)
+        shown = partial(results.text_of_answer, raw)
+        self._tell(outcome, len(raw), len(raw), sizes if raw else AnswerSizes(0, 0), shown=shown)
 
     def reduce(self, raw: bytes, bounded: rewrite.Bounded) -> bytes:
         reply = bounded.reply
         outcome: Outcome = "error" if self._is_error or reports_failure(bounded.raw) else reply.outcome
-        self._tell(outcome, len(raw), len(bounded.raw), reply.sizes, issued_cursor=reply.has_cursor)
+        self._tell(
+            outcome, len(raw), len(bounded.raw), reply.sizes, issued_cursor=reply.has_cursor, answer=reply.answer,
+            highlights=reply.highlight_count, shown=partial(results.text_of_answer, bounded.raw),
+        )  # fmt: skip
         return bounded.raw
 
-    def read(self, reply: "Reply", sent: bytes) -> None:
+    def read(self, reply: "Reply", sent: bytes, cursor: str) -> None:
         self._tell(
             "read", reply.original_bytes, len(sent), reply.sizes,
-            issued_cursor=reply.has_cursor, followed_cursor=True,
+            issued_cursor=reply.has_cursor, followed_cursor=True, answer=answer_number(cursor),
+            highlights=reply.highlight_count, shown=partial(results.text_of_answer, sent),
         )  # fmt: skip
 
-    def fail(self, outcome: Outcome, reason: str) -> None:
+    def fail(self, outcome: Outcome, reason: str, *, has_expired: bool = False) -> None:
         tokens = self.rule.policy.estimator.table(reason)
-        self._tell(outcome, 0, len(reason.encode()), AnswerSizes(0, tokens), reason=reason)
+        sizes = AnswerSizes(0, tokens)
+        self._tell(outcome, 0, len(reason.encode()), sizes, reason=reason, has_expired=has_expired)
 
     def _tell(self, outcome: Outcome, came: int, sent: int, sizes: LazySizes, **more: Any) -> None:
         over = time.perf_counter()
-        came_at = self._came_at or over
+        came_at, principal = self._came_at or over, _principal()
         decision = Decision(
-            self._now, _principal().name, _UPSTREAM, self.tool, outcome, came, sent, sizes, self._client,
+            self._now, principal.name, _UPSTREAM, self.tool, outcome, came, sent, sizes, self._client,
             self.rule.policy.estimator.family, engine_seconds=over - came_at,
-            upstream_seconds=came_at - self._began, **more,
+            upstream_seconds=came_at - self._began, arm=self.arm, principal_id=principal.id, call=self.call,
+            threshold=self.rule.policy.output_token_threshold, **more,
         )  # fmt: skip
         try:
             self._report(decision)

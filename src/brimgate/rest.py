@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 
-from brimgate.config.declarations import Config, Override
+from brimgate.config.declarations import Config, Override, Telemetry
 from brimgate.config.rule_reader import endpoint_rules, rules_by_path
 from brimgate.engine.decision import Decision
 from brimgate.engine.policy import Policy, ToolRule
@@ -16,6 +16,7 @@ from brimgate.hold.stores.contract import SnapshotStore
 from brimgate.hold.stores.memory import MemoryStore
 from brimgate.http.asgi import App, Scope
 from brimgate.watch.log import log_decisions
+from brimgate.watch.recorder import recording
 
 __all__ = [
     "BrimgateMiddleware",
@@ -25,6 +26,7 @@ __all__ = [
     "ParameterNames",
     "Policy",
     "Principal",
+    "Telemetry",
     "make_endpoint_rules",
 ]
 
@@ -48,12 +50,14 @@ class RestMiddleware(ProtectedApp):
         names: ParameterNames | None = None,
         max_bytes: int = MAX_BYTES,
         report: Callable[[Decision], None] | None = None,
+        records: Telemetry | None = None,
     ) -> None:
         """Create the middleware.
 
         `endpoints` has overrides by path: `*` is anything, `{name}` one segment, the last match wins. `details` says
         where one item of a list is found, such as {"/listings": "/listings/{id}"}. `principal` says whose a request is:
-        what is held for one cannot be read by another. By default it is whoever sends the same credentials.
+        what is held for one cannot be read by another. By default it is whoever sends the same credentials. `records`
+        keeps what became of every answer for `brimgate stats`: `Telemetry()` in your own file.
         """
         ttl = DEFAULT_TTL_SECONDS
         if isinstance(policy, Config):
@@ -67,7 +71,7 @@ class RestMiddleware(ProtectedApp):
             principal=principal,
             clock=clock,
             max_bytes=max_bytes,
-            report=report or log_decisions(logging.getLogger("brimgate.rest")),
+            report=recording(report or log_decisions(logging.getLogger("brimgate.rest")), records),
         )
 
 

@@ -31,6 +31,7 @@ from tests.http.test_entrance import PROVED
 from tests.http.test_serving_keys import CASES as SERVING_CASES
 from tests.relay.conversation import Conversation, cost, record_of, texts
 from tests.relay.rawclient import PATIENCE
+from tests.watch.test_telemetry_keys import PROVED as RECORDED
 
 BRIEF = """
 context_protection:
@@ -241,7 +242,14 @@ def shows_stubs_of_blobs(setting: Callable[[str], Conversation], key: str) -> No
     assert "application/pdf, 90 bytes" in texts(setting(f"{key}: stub").call(attachment(90)))[0]
 
 
+def has_a_mode(setting: Callable[[str], Conversation], key: str) -> None:
+    whole = answer(ROWS)
+    answers = {mode: setting(f"{key}: {mode}").call(whole) for mode in ("on", "off", "shadow")}
+    assert answers["off"] == answers["shadow"] == whole and record_of(answers["on"])["kind"] == "page"
+
+
 ALIKE = {
+    "mode": has_a_mode,
     "enabled": reduced_at_all,
     "default_page_size": smaller_pages,
     "enable_pagination": pages_only_over_the_cap,
@@ -735,7 +743,7 @@ def test_every_key_there_is_has_a_case() -> None:
         if len(key.path) == 1
     }
     assert not set(CASES) & set(SERVING_CASES) and not set(PROVED) & {*CASES, *SERVING_CASES}
-    assert declared == set(CASES) | set(SERVING_CASES) | set(PROVED)
+    assert declared == set(CASES) | set(SERVING_CASES) | set(PROVED) | set(RECORDED)
 
 
 def test_the_configuration_of_the_brief_loads_as_it_stands_there(tmp_path: Path) -> None:

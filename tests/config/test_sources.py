@@ -49,6 +49,8 @@ def two_values(key: Key) -> tuple[Any, Any]:
         return (least + 0.5, least + 0.25)
     if key.path == ("store",):
         return "memory", "redis://127.0.0.1:1"
+    if key.path == ("telemetry", "webhook_url"):
+        return "https://hook.example.com/a", "https://hook.example.com/b"
     return "alpha", "beta"
 
 

@@ -266,7 +266,7 @@ def test_the_public_surface_is_what_we_mean_it_to_be() -> None:
     import brimgate.rest
 
     assert brimgate.rest.__all__ == [
-        "BrimgateMiddleware", "Config", "Decision", "Override", "ParameterNames", "Policy", "Principal",
+        "BrimgateMiddleware", "Config", "Decision", "Override", "ParameterNames", "Policy", "Principal", "Telemetry",
             "make_endpoint_rules",
     ]  # fmt: skip
 

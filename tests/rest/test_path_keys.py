@@ -170,6 +170,13 @@ def _() -> None:
     assert after == ROWS
 
 
+@case("mode")
+def _() -> None:
+    for mode in ("off", "shadow"):
+        _, after = asked("/rows", mode=mode)
+        assert after == ROWS
+
+
 @case("hidden")
 def _() -> None:
     _, after = asked("/rows", hidden=True)

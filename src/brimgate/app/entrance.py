@@ -23,7 +23,7 @@ from brimgate.errors import (
 )
 from brimgate.front.mcp.errors import Challenge, HttpError, from_access
 from brimgate.front.mcp.request import HttpExchange, messages_of
-from brimgate.guard.access import FULL_ACCESS, AllowLists, Grant
+from brimgate.guard.access import FULL_ACCESS, SCOPE, AllowLists, Grant
 from brimgate.guard.auth import Authenticator, Fingerprints, bearer_token, is_token, malformed, short
 from brimgate.guard.origin import is_local
 from brimgate.guard.principal import NOBODY, Principal, principal_of
@@ -388,6 +388,12 @@ class Entrance:
         except AccessRefused:
             return True
         return False
+
+    def is_admin(self, principal: Principal) -> bool:
+        """Return whether a caller may see what others have asked for."""
+        entitled = (principal.name, *(f"{SCOPE}{scope}" for scope in principal.scopes))
+        # Nobody gets a scope by being called like one.
+        return not principal.name.startswith(SCOPE) and any(one in self._auth.admins for one in entitled)
 
     def is_at_home(self, exchange: HttpExchange) -> bool:
         """Return whether a request comes from this machine itself, and not through a proxy."""

@@ -60,6 +60,11 @@ class UpstreamHealth:
         self._is_asked.set()
         return self._state
 
+    @property
+    def state(self) -> dict[str, Any]:
+        """What is known now, for whoever is no reason to look."""
+        return self._state
+
     def start(self) -> None:
         self._is_there()
         self._watching = asyncio.get_running_loop().create_task(self._watch())

@@ -9,7 +9,18 @@ from typing import Any, Final, assert_never
 from brimgate.back.channel import Channel, Connect, Listener, Revival
 from brimgate.errors import ClientError, UpstreamError, UpstreamLost, UpstreamTimeout, UpstreamUnreachable
 from brimgate.hold.runtime import run_work
-from brimgate.relay.actions import Action, Decided, Greeted, Line, Note, ToClient, ToUpstream, Wait, Work
+from brimgate.relay.actions import (
+    Action,
+    Decided,
+    Greeted,
+    Line,
+    Listed,
+    Note,
+    ToClient,
+    ToUpstream,
+    Wait,
+    Work,
+)
 from brimgate.relay.session import Session
 from brimgate.watch.log import Log
 
@@ -171,6 +182,8 @@ class Link:
                     self._send(action)
                 case Decided(decision):
                     self._log.decided(decision)
+                case Listed():
+                    self._log.listed(self._name, action.measure, is_first=action.is_first)
                 case Note():
                     self._log.write_seldom(
                         action.event, {"upstream": self._name} | action.fields, action.level

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from brimgate.config.declarations import Config
-from brimgate.config.rule_reader import endpoint_rules
+from brimgate.config.rule_reader import endpoint_rules, rollout_for
+from brimgate.engine.policy import ToolRule
 from brimgate.front.api.routes import Routes
 from brimgate.front.mcp.errors import HttpError
 from brimgate.front.mcp.request import PRINCIPAL, HttpExchange
@@ -49,7 +50,7 @@ class ServedApi:
 
         `api_of` returns the API with the credential of a caller.
         """
-        self._name, self._budget = name, budget
+        self._name, self._budget, self._config = name, budget, config
         self._admitted = admitted
         self.app = ProtectedApp(
             Routes(
@@ -65,6 +66,7 @@ class ServedApi:
             max_bytes=config.max_result_bytes,
             report=log.decided,
             upstream=name,
+            personal=self._personal,
         )
 
     async def handle(self, exchange: HttpExchange) -> None:
@@ -82,7 +84,12 @@ class ServedApi:
         pack = config.upstreams[self._name].pack
         return endpoint_rules(config, [pack] if pack else [], self._budget)
 
+    def _personal(self, rule: ToolRule, principal: "Principal") -> ToolRule:
+        rollout = rollout_for(self._config, principal.name)
+        return rule if rollout is None else rule.rolled_out(rollout.mode, rollout.rollout)
+
     def apply(self, config: Config) -> None:
+        self._config = config
         self.app.rules = self._rules(config)
         self.app.protection = _lasting(self.app.protection, config)
 

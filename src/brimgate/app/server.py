@@ -9,7 +9,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
-from urllib.parse import quote, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from brimgate import __version__
 from brimgate.app.entrance import Entrance
@@ -17,7 +17,7 @@ from brimgate.app.health import Probe, UpstreamHealth, overall
 from brimgate.app.upstream import ServedUpstream, Slots
 from brimgate.config.declarations import Config
 from brimgate.config.sources import store_url
-from brimgate.errors import OperatorError
+from brimgate.errors import ClientError, OperatorError
 from brimgate.front.mcp.certificate import Certificate
 from brimgate.front.mcp.errors import HttpError, NoLoginHere
 from brimgate.front.mcp.listener import Listening
@@ -32,6 +32,8 @@ from brimgate.guard.tickets import TICKET_SECONDS
 from brimgate.hold.runtime import ProcessProtection, use_workplace
 from brimgate.relay.protocol import message as rpc
 from brimgate.watch.log import LEVELS, Log
+from brimgate.watch.record import fingerprint
+from brimgate.watch.recorder import Recorder, Surroundings
 
 if TYPE_CHECKING:
     from brimgate.app.rest_api import ServedApi
@@ -107,6 +109,10 @@ class HttpGateway:
         self._router.peers = self._peers
         self._peers_listening = Listening(PeersDoor(self._router), log, max_connections=_MAX_PEER_CONNECTIONS)
         self._listening = Listening(self._router, log, max_connections=config.server.max_connections)
+        self._recorder = Recorder(
+            config.telemetry, log.write, Surroundings(self._failing, self._store_trouble)
+        )
+        log.recorder = self._recorder
         self._stopping = asyncio.Event()
         self._is_hurried = False
         self._began = time.monotonic()
@@ -157,6 +163,7 @@ class HttpGateway:
             "/health": only("GET", self._health),
             "/healthz": only("GET", self._alive),
             "/readyz": only("GET", self._ready),
+            "/api/stats": only("GET", self._stats),
             "/sse/ticket": only("POST", self._ticket),
         }
         for name, upstream in self._upstreams.items():
@@ -231,6 +238,7 @@ class HttpGateway:
         has_changed = self._entrance.apply(config)
         self.config = config
         self._log.level = LEVELS[config.effective_log_level]
+        self._recorder.apply(config.telemetry)
         self._router.origins = _origins(config)
         self._router.max_body_bytes = config.server.max_body_bytes
         self._router.tells_paths = self._entrance.is_open
@@ -312,6 +320,7 @@ class HttpGateway:
         self._workplace.close()
         if self._shared is not None:
             await self._shared.close()
+        await asyncio.to_thread(self._recorder.close)
 
     def _stop(self, name: str) -> None:
         """Stop. A second Ctrl-C means that the user does not want to wait; supervisors may repeat a signal."""
@@ -348,6 +357,7 @@ class HttpGateway:
         while True:
             await asyncio.sleep(min(_SWEEP_SECONDS, self.config.server.session_dropped_seconds / 4))
             self._entrance.sweep()
+            self._recorder.look()
             if self._place is not None and self._place.is_orphaned:
                 self._stopping.set()
             for upstream in self._upstreams.values():
@@ -367,6 +377,7 @@ class HttpGateway:
                 status = "degraded"
         document: dict[str, Any] = {"status": status}
         if await self._may_see_details(exchange):
+            await asyncio.to_thread(self._recorder.count)
             document |= self._details(checks)
         await answer_document(exchange, rpc.encode(document), 503 if status == "unhealthy" else 200)
 
@@ -402,6 +413,7 @@ class HttpGateway:
         return {
             "timestamp": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
             "version": __version__,
+            "service": self._service,
             "uptime": round(time.monotonic() - self._began, 1),
             "checks": checks,
             "sessions": {
@@ -409,7 +421,57 @@ class HttpGateway:
                 "total_created": sum(upstream.created for upstream in self._upstreams.values()),
             },
             "connections": self._listening.connections,
+            "context_protection": self._recorder.counters.document(time.monotonic() - self._began),
         }
+
+    @property
+    def _service(self) -> str:
+        """The name that monitoring knows a service by: that of the system behind it, if a pack knows it."""
+        packs = {one.pack for one in self.config.upstreams.values()}
+        return f"{packs.pop()}-mcp" if len(packs) == 1 and all(packs) else "brimgate"
+
+    # Statistics
+
+    def _failing(self) -> dict[str, str]:
+        """Return the upstreams whose last check or handshake failed."""
+        states = {name: one.health.state for name, one in self._upstreams.items()}
+        return {
+            name: state.get("error", "") for name, state in states.items() if state["status"] == "unhealthy"
+        }
+
+    def _store_trouble(self) -> str:
+        state: dict[str, Any] = (
+            self._shared.link.health() if self._shared is not None else {"status": "healthy"}
+        )
+        return "" if state["status"] == "healthy" else str(state.get("error") or state["status"])
+
+    async def _stats(self, exchange: HttpExchange) -> None:
+        """Answer what `brimgate stats` does: to callers about their own answers, to admins about all."""
+        async with self._entrance.admitted(exchange, "", paths=self._all_paths, is_mcp=False, is_free=True):
+            principal = exchange.principal
+            whose = (
+                ""
+                if self._entrance.is_open or self._entrance.is_admin(principal)
+                else fingerprint(principal.id)
+            )
+            try:
+                document = await asyncio.to_thread(self._statistics, exchange.query, whose)
+            except (ClientError, OperatorError) as error:
+                raise HttpError(400 if isinstance(error, ClientError) else 503, str(error)) from None
+            await answer_document(exchange, rpc.encode(document))
+
+    def _statistics(self, query: bytes, whose: str) -> dict[str, Any]:
+        from brimgate.watch.record_store import records_path
+        from brimgate.watch.stats import question_of, stats_document
+
+        question = question_of(dict(parse_qsl(query.decode("ascii", "replace"))), principal=whose)
+        if not self.config.telemetry.enabled:
+            raise OperatorError("records are switched off: set telemetry.enabled")
+        self._recorder.flush()
+        document = stats_document(records_path(self.config.telemetry.file), question)
+        if not whose:
+            document |= {"alerts": self._recorder.alerts, "accuracy": self._recorder.accuracy}
+        return document
 
 
 def open_shared(config: Config, log: Log, name: str, fingerprints: Fingerprints) -> "SharedState | None":

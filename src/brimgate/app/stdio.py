@@ -88,6 +88,8 @@ class StdioGateway:
         self._link.session.rules = self._rules(config)
         self._link.session.silence.limit_seconds = config.call_timeout_seconds
         self._log.level = LEVELS[config.effective_log_level]
+        if self._log.recorder is not None:
+            self._log.recorder.apply(config.telemetry)
 
     def _warn_of_store(self, reason: str) -> None:
         self._log.write("store_unusable", {"reason": reason}, "warning")

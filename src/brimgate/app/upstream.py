@@ -19,9 +19,9 @@ from brimgate.app.shared_server import SharedServer
 from brimgate.back.channel import Connect
 from brimgate.back.mcp.server import HttpServer
 from brimgate.back.process import look_up_command
-from brimgate.config.declarations import Config, Server
+from brimgate.config.declarations import Config, RolloutOverride, Server
 from brimgate.config.placeholders import filled
-from brimgate.config.rule_reader import make_rules
+from brimgate.config.rule_reader import make_rules, rollout_for
 from brimgate.engine.policy import Rules
 from brimgate.errors import OperatorError, UpstreamError, VerifierDown
 from brimgate.front.mcp.errors import too_many
@@ -38,7 +38,7 @@ from brimgate.guard.principal import Principal, deciding_headers, principal_of, 
 from brimgate.guard.resources import WELL_KNOWN
 from brimgate.hold.runtime import ProtectionSource
 from brimgate.hold.stores.contract import account_of
-from brimgate.relay.actions import Decided, Note, ToClient, Told
+from brimgate.relay.actions import Decided, Listed, Note, ToClient, Told
 from brimgate.relay.catalog import Catalog, Catalogs
 from brimgate.relay.session import Session
 from brimgate.watch.log import Log
@@ -61,7 +61,7 @@ _NEEDS_LOGIN: Final = (
     "us would ask for tokens for our URL, which it must refuse. Give it a token of yours with `headers`, or let callers send "
     "theirs in another header, with upstream_credential: {{from: X-Upstream-Token}}"
 )
-_MAX_NARROWED: Final = 1_000
+_MAX_PERSONAL: Final = 1_000
 _LEAST_IDLE_SECONDS: Final = 1.0
 """A server that was used a moment ago may be about to get the next message of an exchange."""
 
@@ -140,11 +140,11 @@ class ServedUpstream:
         self._max_bytes = config.max_result_bytes
         self._read_tool = config.read_tool
         self._rules = self._make_rules(config)
-        self._narrowed: dict[Access, Rules] = {}
+        self._personal: dict[tuple[Access, RolloutOverride | None], Rules] = {}
         self.api: RestApi | None = open_api(self._one) if self._one.is_rest else None
         self._tickets: ClaimTickets | None = None
         self._connect = self._connector()
-        self._live: WeakKeyDictionary[Session, Access] = WeakKeyDictionary()
+        self._live: WeakKeyDictionary[Session, Principal] = WeakKeyDictionary()
         self._credentials = self._make_credentials(config)
         self._deciding, self._shown = self._deciding_headers()
         self._catalogs = Catalogs()
@@ -209,20 +209,24 @@ class ServedUpstream:
         self._credentials = self._make_credentials(config)
         self._deciding, self._shown = self._deciding_headers()
         self._rules = self._make_rules(config)
-        self._narrowed.clear()
-        for session, access in self._live.items():
-            session.rules = self._rules_for(access)
+        self._personal.clear()
+        for session, principal in self._live.items():
+            session.rules = self._rules_for(principal)
             session.silence.limit_seconds = config.call_timeout_seconds
 
-    def _rules_for(self, access: Access) -> Rules:
-        """Return the rules for a caller: with its allow-list, if there is one."""
-        if access == FULL_ACCESS:
+    def _rules_for(self, principal: Principal) -> Rules:
+        """Return the rules for a caller: with its allow-list and its rollout, if there are any."""
+        access, rollout = principal.access, rollout_for(self._config, principal.name)
+        if access == FULL_ACCESS and rollout is None:
             return self._rules
-        if access not in self._narrowed:
-            if len(self._narrowed) >= _MAX_NARROWED:
-                self._narrowed.clear()
-            self._narrowed[access] = self._rules.narrowed(lambda tool: access.allows(self.name, tool))
-        return self._narrowed[access]
+        if (access, rollout) not in self._personal:
+            if len(self._personal) >= _MAX_PERSONAL:
+                self._personal.clear()
+            rules = self._rules.narrowed(lambda tool: access.allows(self.name, tool))
+            if rollout is not None:
+                rules = rules.rolled_out(rollout.mode, rollout.rollout)
+            self._personal[access, rollout] = rules
+        return self._personal[access, rollout]
 
     def _timing(self) -> Server:
         return self._config.server
@@ -285,7 +289,7 @@ class ServedUpstream:
         self, catalog: Catalog | None, principal: Principal, *, names_calls: bool = False
     ) -> Session:
         session = Session(
-            self._rules_for(principal.access),
+            self._rules_for(principal),
             self._protection,
             time.time,
             upstream=self.name,
@@ -297,7 +301,7 @@ class ServedUpstream:
         )
         session.silence.limit_seconds = self._config.call_timeout_seconds
         session.quotes_garbage = self._entrance.is_open
-        self._live[session] = principal.access
+        self._live[session] = principal
         return session
 
     def _converse(self, on_answer: Callable[[ToClient], None], principal: Principal) -> Link:
@@ -422,6 +426,8 @@ class ServedUpstream:
                 self._log.write_seldom(told.event, {"upstream": self.name} | told.fields, told.level)
             case Decided(decision):
                 self._log.decided(decision)
+            case Listed():
+                self._log.listed(self.name, told.measure, is_first=told.is_first)
             case _:
                 assert_never(told)
 

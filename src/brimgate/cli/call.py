@@ -174,9 +174,9 @@ def _report_failure(
     family = general_rule(_config(target, options), None).policy.estimator.family
     decision = Decision(
         time.time(), USER.name, target.name, tool, "error", len(error), len(reason.encode()), AnswerSizes(0, 0),
-        CLIENT, family, upstream_seconds=seconds, reason=reason,
+        CLIENT, family, upstream_seconds=seconds, reason=reason, principal_id=USER.id,
     )  # fmt: skip
-    report(decision, options.log_level)
+    report(decision, options.log_level, _config(target, options).telemetry)
 
 
 async def _call(

@@ -17,7 +17,7 @@ from typing import Any, Final
 from brimgate.cli import Commands
 from brimgate.cli.output import complain, write_text
 from brimgate.cli.tour import Client, DemoAnswer, FinishedWalk, Json, Quit, Stage, connect, walk
-from brimgate.config.declarations import Config, Server, Upstream
+from brimgate.config.declarations import Config, Server, Telemetry, Upstream
 from brimgate.config.sources import load
 from brimgate.engine import jsontext
 from brimgate.engine.document import Document
@@ -319,7 +319,8 @@ def _serve(port: str | None) -> None:
     chosen = {"--port": port or _usual_port()}
 
     def read(_: bytes | None = None) -> Config:
-        return replace(load(overrides=chosen), upstreams=demo)
+        # What is tried here is no part of anybody's statistics.
+        return replace(load(overrides=chosen), upstreams=demo, telemetry=Telemetry(enabled=False))
 
     config = read()
     run_loop(serve(config, read, None, Log(config.effective_log_level, config.log_format), on_open=_announce))

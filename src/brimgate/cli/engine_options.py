@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from brimgate.cli.gateway import add_budget_flag, add_flags, environment_config
 from brimgate.cli.output import READ_COMMAND, complain, printable, report
-from brimgate.engine.cursor import Binding
+from brimgate.engine.cursor import Binding, answer_number
 from brimgate.engine.decision import AnswerSizes, Decision, LazySizes, Outcome, sizes_of
 from brimgate.engine.document import Document
 from brimgate.engine.forms import AUTO, FORMS
@@ -21,7 +21,7 @@ from brimgate.engine.tokens.estimator import (
     family_of,
     unknown_model,
 )
-from brimgate.errors import BadRequest, ClientError
+from brimgate.errors import BadRequest, ClientError, CursorError
 from brimgate.guard.principal import USER
 from brimgate.hold.protection import Protection, process_ring, ring_from_environment, user_protection
 from brimgate.hold.stores.file import UserStore
@@ -117,12 +117,13 @@ class ShellAccount:
         self._tool, self._policy = tool, policy
         self._began = time.perf_counter()
 
-    def note_reply(self, reply: Reply) -> None:
-        size = len(reply.text.encode("utf-8", "surrogateescape"))
-        is_read = reply.outcome == "read"
+    def note_reply(self, reply: Reply, cursor: str = "") -> None:
+        """Report a reply; `cursor` is the one that was followed to it."""
+        text = reply.text.encode("utf-8", "surrogateescape")
         self._tell(
-            reply.outcome, reply.original_bytes, size, reply.sizes,
-            issued_cursor=reply.has_cursor, followed_cursor=is_read,
+            reply.outcome, reply.original_bytes, len(text), reply.sizes, issued_cursor=reply.has_cursor,
+            followed_cursor=reply.outcome == "read", highlights=reply.highlight_count, shown=lambda: text,
+            answer=answer_number(cursor) if cursor else reply.answer,
         )  # fmt: skip
 
     def note_passed(self, data: bytes, shown: bytes) -> None:
@@ -137,14 +138,17 @@ class ShellAccount:
 
     def note_refusal(self, error: ClientError) -> None:
         tokens = self._policy.estimator.table(str(error))
-        self._tell("refused", 0, len(str(error).encode()), AnswerSizes(0, tokens), reason=str(error))
+        has_expired = isinstance(error, CursorError)
+        sizes = AnswerSizes(0, tokens)
+        self._tell("refused", 0, len(str(error).encode()), sizes, reason=str(error), has_expired=has_expired)
 
     def _tell(self, outcome: Outcome, came: int, sent: int, sizes: LazySizes, **more: Any) -> None:
         seconds, self._began = time.perf_counter() - self._began, time.perf_counter()
         report(
             Decision(
                 time.time(), USER.name, UPSTREAM, self._tool, outcome, came, sent, sizes, "brimgate",
-                self._policy.estimator.family, engine_seconds=seconds, **more,
+                self._policy.estimator.family, engine_seconds=seconds, principal_id=USER.id,
+                threshold=self._policy.output_token_threshold, **more,
             )
         )  # fmt: skip
 

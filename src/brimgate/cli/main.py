@@ -21,7 +21,8 @@ from brimgate.cli.output import complain, printable
 from brimgate.errors import BrimgateError, UpstreamError, UpstreamTimeout
 
 COMMANDS = (
-    "run", "serve", "call", "tools", "read", "reduce", "packs", "measure", "check", "key", "cursor", "completion", "demo",
+    "run", "serve", "call", "tools", "read", "reduce", "stats", "ab", "packs", "measure", "check", "key", "cursor",
+    "completion", "demo",
 )  # fmt: skip
 _START = """start here:
   brimgate demo                     a tour of thirty seconds

@@ -7,7 +7,10 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TextIO
 
+from brimgate.errors import OperatorError
+
 if TYPE_CHECKING:
+    from brimgate.config.declarations import Telemetry
     from brimgate.engine.decision import Decision
     from brimgate.engine.replies.reply import Reply
 
@@ -27,14 +30,26 @@ def complain(message: str) -> None:
             sys.stderr.write(f"brimgate: {message}\n")
 
 
-def report(decision: "Decision", level: str | None = None) -> None:
-    """Log what became of an answer, if the level of the log is so low: most people only want the answer."""
+def report(decision: "Decision", level: str | None = None, telemetry: "Telemetry | None" = None) -> None:
+    """Record what became of an answer. Log it if the level of the log is so low: most people only want the answer."""
     from brimgate.watch.log import LEVELS, Log
+    from brimgate.watch.recorder import record_now
 
     level = level or os.environ.get("BRIMGATE_LOG_LEVEL", "").lower()
-    if LEVELS.get(level, LEVELS["warning"]) <= LEVELS["info"]:
-        is_json = os.environ.get("BRIMGATE_LOG_FORMAT", "").lower() == "json"
-        Log(level, "json" if is_json else "text").decided(decision)
+    is_json = os.environ.get("BRIMGATE_LOG_FORMAT", "").lower() == "json"
+    log = Log(level if level in LEVELS else "warning", "json" if is_json else "text")
+    log.decided(decision)
+    record_now(decision, telemetry or _telemetry(), log.write)
+
+
+def _telemetry() -> "Telemetry":
+    from brimgate.cli.gateway import environment_config
+    from brimgate.config.declarations import Telemetry
+
+    try:
+        return environment_config().telemetry
+    except OperatorError:  # whoever needs the configuration has said so
+        return Telemetry(enabled=False)
 
 
 def printable(text: str) -> str:

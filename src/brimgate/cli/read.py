@@ -70,7 +70,7 @@ def _read(options: argparse.Namespace, policy: "Policy", query: "Query", account
         protection = replace(protection, policy=_with_sections(policy, pack, tool))
     answer_format = shell_formatter and shell_formatter.answer_format
     reply = protection.read(options.cursor, binding, query, time.time(), answer_format)
-    account.note_reply(reply)
+    account.note_reply(reply, options.cursor)
     print_reply(reply, as_json=options.json)
     if shell_formatter:
         shell_formatter.remember(reply.text)

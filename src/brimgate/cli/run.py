@@ -25,6 +25,7 @@ from brimgate.watch.log import Log
 
 if TYPE_CHECKING:
     from brimgate.hold.live_lists import ClaimTickets
+    from brimgate.watch.recorder import Recorder
 
 _EXAMPLE: Final = """example:
   brimgate run -- npx -y @modelcontextprotocol/server-filesystem ~/notes
@@ -68,9 +69,11 @@ def _relay(options: argparse.Namespace, read: Read) -> int:
     from brimgate.app.connect import connector
     from brimgate.app.reload import Reload
     from brimgate.app.stdio import StdioGateway
-    from brimgate.watch.records import take_records
+    from brimgate.watch.library_log import take_records
+    from brimgate.watch.recorder import Recorder
 
     take_records(log)
+    log.recorder = recorder = Recorder(config.telemetry, log.write)
 
     async def relay() -> int:
         tickets = _tickets() if one.is_rest else None
@@ -81,7 +84,25 @@ def _relay(options: argparse.Namespace, read: Read) -> int:
         return await gateway.run(early)
 
     with redirect_stdout(sys.stderr):  # stdout is the client's: a pack's output must not get in between
-        return asyncio.run(relay())
+        try:
+            return asyncio.run(relay())
+        finally:
+            recorder.close()
+            _tell_savings(log, recorder)
+
+
+def _tell_savings(log: Log, recorder: "Recorder") -> None:
+    """Say in one line what was saved, if there was anything to save."""
+    counters = recorder.counters
+    if recorder.options.savings_line and counters.answers:
+        fields = {
+            "answers": counters.answers,
+            "reduced": counters.reductions,
+            "tokens_before": counters.original_tokens,
+            "tokens_after": counters.estimated_tokens,
+            "hint": "brimgate stats shows which tool it was",
+        }
+        log.write("savings", fields)
 
 
 def _greet_typist(options: argparse.Namespace) -> None:

@@ -176,7 +176,7 @@ async def serve(
     """Serve until a signal. `on_open` gets the address once clients may connect, and the paths of REST APIs."""
     from brimgate.app.reload import Reload
     from brimgate.app.server import HttpGateway
-    from brimgate.watch.records import take_records
+    from brimgate.watch.library_log import take_records
 
     take_records(log)
     gateway = HttpGateway(config, log, budget=budget, place=place)

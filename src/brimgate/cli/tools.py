@@ -47,6 +47,9 @@ def add_parser(commands: Commands) -> None:
     )
     parser.add_argument("words", nargs="*", metavar="WORD", help="the server, and the tool to describe")
     parser.add_argument("--json", action="store_true", help="print the definitions as the server sent them")
+    parser.add_argument(
+        "--tokens", action="store_true", help="print what each tool costs every session, in tokens"
+    )
     add_calling_options(parser)
     parser.set_defaults(run=run)
 
@@ -68,7 +71,9 @@ def run(options: argparse.Namespace) -> int:
 
         remember(target, tools)
         one = find(tools, wanted) if wanted is not None else None
-        if options.json:
+        if options.tokens:
+            write_text(price_list([one] if one else tools))
+        elif options.json:
             write_json((one.raw if one else b"[" + b",".join(tool.raw for tool in tools) + b"]") + b"\n")
         elif one:
             write_text(describe(one, target, pack_of(None, target, tools)))
@@ -78,6 +83,20 @@ def run(options: argparse.Namespace) -> int:
         return 0
 
     return converse(target, options, prepare, talk, show)
+
+
+def price_list(tools: "Sequence[ListedTool]") -> str:
+    """Return the tokens of each definition, dearest first, and of all: what a client sends to its model each time."""
+    from brimgate.cli.gateway import environment_config
+    from brimgate.config.rule_reader import general_rule
+
+    estimator = general_rule(environment_config(), None).policy.estimator
+    costs = sorted(((estimator.table(tool.raw), tool.name) for tool in tools), reverse=True)
+    lines = [f"{tokens:>8,}  {printable(name)}" for tokens, name in costs]
+    total = (
+        f"{sum(tokens for tokens, _ in costs):>8,}  in all, {len(costs)} tools ({estimator.family} tokens)"
+    )
+    return "\n".join([*lines, total, ""])
 
 
 def _order(tool: "ListedTool", pack: "Pack | None") -> tuple[str, ...]:

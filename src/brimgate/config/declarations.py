@@ -10,6 +10,7 @@ from brimgate.engine.policy import (
     Blobs,
     CallOptions,
     Form,
+    Mode,
     OutputSchema,
     Switch,
 )
@@ -21,6 +22,7 @@ class Override:
     """Options for some tools or endpoints only. A key that is not given has the value set for all."""
 
     enabled: bool | None = overriding(CallOptions, "enabled")
+    mode: Mode | None = overriding(CallOptions, "mode")
     threshold: int | None = option(
         None,
         "token budget of an answer, whatever its shape",
@@ -66,6 +68,14 @@ class Override:
     )
 
 
+@dataclass(frozen=True)
+class RolloutOverride:
+    """Whether the calls of some callers are protected, whatever holds for the tool."""
+
+    mode: Mode | None = overriding(CallOptions, "mode")
+    rollout: int | None = overriding(CallOptions, "rollout")
+
+
 @dataclass(frozen=True, kw_only=True)
 class ContextProtection(AnswerOptions, CallOptions):
     """How answers are kept within their budget."""
@@ -84,6 +94,10 @@ class ContextProtection(AnswerOptions, CallOptions):
         False,
         "leave out of the list of tools what says nothing: titles that repeat the name, empty descriptions, `$schema`, "
         "`additionalProperties: true`",
+    )
+    principals: dict[str, RolloutOverride] = option(
+        {},
+        "`mode` and `rollout` by the name of a principal of `brimgate serve`; `*` matches anything; the last match wins",
     )
     cursor_ttl_seconds: int = option(600, "seconds a cursor stays valid", minimum=60, maximum=86_400)
     tools: dict[str, Override] = option(
@@ -260,6 +274,11 @@ class AuthOptions:
         "allow-lists by the name of a principal, `scope:NAME` or `*` for everyone; if there are any, whatever none allows "
         "is neither listed nor callable",
     )
+    admins: tuple[str, ...] = option(
+        (),
+        "principals by name, or `scope:NAME`, who may see the statistics of all callers; others see their own",
+        example="[alice, scope:admin]",
+    )
     attempts_per_address: int = option(
         60, "tokens that are not known yet that one address may try in a minute", minimum=1
     )
@@ -400,6 +419,51 @@ class Server:
 
 
 @dataclass(frozen=True)
+class Telemetry:
+    """What is recorded of answers, and who is told when something is wrong."""
+
+    enabled: bool = option(
+        True,
+        "keep a record of every answer: sizes, times and outcomes, nothing of its content",
+        reloadable=False,
+    )
+    file: str = option(
+        "", "SQLite file of the records (default: records.db in the state folder)", reloadable=False
+    )
+    max_bytes: int = option(
+        256 << 20, "largest size of that file; the oldest records go first", minimum=1 << 20, reloadable=False
+    )
+    max_days: float = option(90, "days that a record is kept", minimum=0.01, reloadable=False)
+    savings_line: bool = option(True, "write one line about what was saved when `brimgate run` ends")
+    sample_share: float = option(
+        0.01, "share of replies whose estimate is compared with a count of their tokens", minimum=0, maximum=1
+    )
+    count_url: str = option(
+        "",
+        "URL of the provider's token counter, for samples of models whose tokenizer is not public. It gets the text of "
+        "the sampled replies",
+        example="https://api.anthropic.com/v1/messages/count_tokens",
+    )
+    count_key: str = option("", "API key for it; `${NAME}` is filled in from the environment", secret=True)
+    count_model: str = option("", "model that it counts for", example="claude-sonnet-5")
+    alert_oversized_share: float = option(
+        0.05, "share of oversized answers in a window above which there is an alert", minimum=0, maximum=1
+    )
+    alert_window_seconds: float = option(900, "length of that window", minimum=1, maximum=86_400)
+    alert_least_answers: int = option(20, "answers that a window must have to say anything", minimum=1)
+    webhook_url: str = option(
+        "",
+        "URL that gets every alert as JSON by POST; `${NAME}` is filled in from the environment",
+        secret=True,
+    )
+    webhook_secret: str = option(
+        "",
+        "key that signs what is sent there (HMAC-SHA256 in X-Brimgate-Signature); `${NAME}` is filled in",
+        secret=True,
+    )
+
+
+@dataclass(frozen=True)
 class Config:
     """The whole configuration."""
 
@@ -449,6 +513,7 @@ class Config:
     server: Server = option(Server(), "how `brimgate serve` listens, and which clients it accepts")
     auth: AuthOptions = option(AuthOptions(), "who may use `brimgate serve`")
     limits: RequestLimits = option(RequestLimits(), "how much each caller of `brimgate serve` may ask for")
+    telemetry: Telemetry = option(Telemetry(), "what is recorded of answers, and who is told of trouble")
     context_protection: ContextProtection = option(
         ContextProtection(), "how answers are kept within their budget"
     )

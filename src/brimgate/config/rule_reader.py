@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, Final
 
-from brimgate.config.declarations import Config, Override, Upstream
+from brimgate.config.declarations import Config, Override, RolloutOverride, Upstream
 from brimgate.config.reader import Place
 from brimgate.engine.policy import (
     THRESHOLDS,
@@ -147,6 +147,15 @@ def overridden(rule: ToolRule, override: Override) -> ToolRule:
 
 _OF_POLICY: Final = frozenset(one.name for one in fields(Policy))
 _OF_RULE: Final = frozenset(one.name for one in fields(ToolRule))
+
+
+def rollout_for(config: Config, principal: str) -> RolloutOverride | None:
+    """Return how the calls of a caller are rolled out, if that is told by its name."""
+    found: RolloutOverride | None = None
+    for pattern, override in config.context_protection.principals.items():
+        if fnmatchcase(principal, pattern):
+            found = override
+    return found
 
 
 def endpoint_rules(config: Config, packs: Iterable[str] = (), budget: int | None = None) -> Resolve:

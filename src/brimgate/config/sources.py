@@ -16,6 +16,7 @@ from brimgate.config.declarations import (
     ContextProtection,
     RequestLimits,
     Server,
+    Telemetry,
     Upstream,
 )
 from brimgate.config.placeholders import fill, filled, problems_of, unfilled
@@ -36,6 +37,7 @@ _SECTIONS: Final = {
     "server": Server,
     "auth": AuthOptions,
     "limits": RequestLimits,
+    "telemetry": Telemetry,
 }
 _URL: Final = re.compile(r"https?://[^\s/@?#]+(?:[/?][^\s#]*)?")
 _HEADER_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
@@ -208,6 +210,12 @@ def _check(
 
 def _unfilled(config: Config, environment: AnyMapping[str, str]) -> Iterator[tuple[tuple[Place, ...], str]]:
     yield from (((("store",),), what) for what in problems_of(config.store, environment))
+    for name in ("count_key", "webhook_url", "webhook_secret"):
+        text = getattr(config.telemetry, name)
+        yield from (((("telemetry", name),), what) for what in problems_of(text, environment))
+    url = fill(config.telemetry.webhook_url, environment)
+    if url and not _URL.fullmatch(url):
+        yield ((("telemetry", "webhook_url"),), "must be an http or https URL without a login")
     for name, one in config.upstreams.items():
         for place, what in unfilled(one, environment):
             yield (("upstreams", name, *place),), what

@@ -134,6 +134,19 @@ def peek(text: str) -> Cursor:
     return _unpack(body)
 
 
+def answer_number(text: str) -> int:
+    """Return the number by which statistics know the answer that a cursor leads to; 0 if it is no cursor."""
+    try:
+        return number_of(peek(text).snapshot)
+    except CursorError:
+        return 0
+
+
+def number_of(snapshot: bytes) -> int:
+    """Return the number of a snapshot: positive, and within the integers of every database."""
+    return int.from_bytes(snapshot[:8], "big") >> 1
+
+
 def _split(text: str) -> tuple[bytes, bytes]:
     if not _CANONICAL.match(text):
         raise CursorError

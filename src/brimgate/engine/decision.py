@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
+import msgspec
+
 from brimgate.engine import jsontext
 from brimgate.engine.document import Document, Focus, Node
 from brimgate.engine.pointer import pointer_step, pointer_steps
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 Outcome = Literal["passed", "rendered", "page", "preview", "chunk", "read", "refused", "error"]
 """What became of an answer: the first five are decided here, the others by whoever was asked."""
+Arm = Literal["protected", "direct", "shadow"]
+"""How a call is treated: bounded, passed on as it is, or passed on while protection is only tried (FR-035, FR-036)."""
+AnswerKind = Literal["list", "object", "text", ""]
 AnswerFormat = Callable[[bytes, int, int | None, int], str | None]
 """Writes a document as text.
 
@@ -140,6 +145,14 @@ def asked_outcome(kind: str) -> Outcome:
             return "rendered"
 
 
+class Trial(NamedTuple):
+    """What protection would have done with an answer that was passed on as it was."""
+
+    outcome: Outcome
+    tokens: int
+    """What it would have sent."""
+
+
 class AnswerSizes(NamedTuple):
     """What an answer and its reply take, in tokens and in items of a list."""
 
@@ -148,6 +161,10 @@ class AnswerSizes(NamedTuple):
     item_count: int = 0
     """The items of the upstream's list; 0 if the answer is not about a list."""
     items_shown: int = 0
+    kind: AnswerKind = ""
+    """What the answer is about; empty for one of our own."""
+    trial: Trial | None = None
+    """What was only tried, in the arm `shadow`."""
 
 
 LazySizes = AnswerSizes | Callable[[], AnswerSizes]
@@ -179,15 +196,47 @@ class Decision:
     followed_cursor: bool = False
     reason: str = ""
     """Why it was refused, or what failed."""
+    arm: Arm = "protected"
+    principal_id: str = ""
+    """Whose it is, in full. It is never told: records keep a digest of it."""
+    answer: int = 0
+    """The number of the held answer that a cursor was issued for or followed to; 0 if there is none."""
+    call: bytes = b""
+    """A digest of the arguments: who makes the same call again did not find what it looked for."""
+    has_expired: bool = False
+    """Whether a cursor was followed that leads nowhere any more."""
+    highlights: int = 0
+    """How many items or lines were shown because they stand out."""
+    threshold: int = 0
+    """The budget of a list or object."""
+    shown: Callable[[], bytes] | None = None
+    """Returns the text that is sent, so that a sample can be counted."""
 
     def measured(self) -> AnswerSizes:
         if not isinstance(self.sizes, AnswerSizes):
             self.sizes = self.sizes()
         return self.sizes
 
+    @property
+    def latency_seconds(self) -> float:
+        return self.upstream_seconds + self.engine_seconds
+
+    @property
+    def is_oversized(self) -> bool:
+        """Whether the answer was over its budget, whatever became of it.
+
+        Objects and texts are only shortened if they are. A list may be paged, or written anew, though it would fit.
+        """
+        sizes = self.measured()
+        done = sizes.trial.outcome if sizes.trial is not None else self.outcome
+        if done in ("read", "refused"):
+            return False
+        return done in ("preview", "chunk") or sizes.original_tokens > self.threshold > 0
+
     def fields(self) -> dict[str, object]:
         """Return it as the log tells it: sizes and kinds, nothing of the content."""
         sizes = self.measured()
+        saved = 1 - sizes.estimated_tokens / sizes.original_tokens if sizes.original_tokens else 0.0
         told: dict[str, object] = {
             "outcome": self.outcome,
             "upstream": self.upstream,
@@ -201,11 +250,19 @@ class Decision:
             "itemCount": sizes.item_count,
             "itemsShown": sizes.items_shown,
             "estimateMethod": self.estimate_method,
+            "reductionPercent": round(100 * saved, 1),
+            "paginationUsed": self.outcome == "page",
+            "summarizationUsed": self.outcome == "preview",
+            "chunkingUsed": self.outcome == "chunk",
+            "arm": self.arm,
+            "latency": round(self.latency_seconds * 1_000, 2),
             "engineMs": round(self.engine_seconds * 1_000, 2),
             "upstreamMs": round(self.upstream_seconds * 1_000, 1),
             "cursorIssued": self.issued_cursor,
             "cursorFollowed": self.followed_cursor,
         }
+        if sizes.trial is not None:
+            told |= {"trialOutcome": sizes.trial.outcome, "trialTokens": sizes.trial.tokens}
         return told | ({"reason": self.reason[:200]} if self.reason else {})
 
 
@@ -221,8 +278,32 @@ def short_name(principal: str) -> str:
 
 def sizes_of(document: Document, policy: Policy) -> AnswerSizes:
     """Measure an answer that is sent as it is."""
-    tokens, items = document.tokens(policy.estimator), item_count(document, policy)
-    return AnswerSizes(tokens, tokens, items, items)
+    tokens = document.tokens(policy.estimator)
+    items, kind = contents(document, policy)
+    return AnswerSizes(tokens, tokens, items, items, kind)
+
+
+def small_sizes(data: bytes, policy: Policy) -> AnswerSizes:
+    """Measure the same, without a document where the answer is small and plainly a list or a text.
+
+    Every answer is measured, and most are small: a document takes twice as long as all the rest.
+    """
+    is_list = data[:1] == b"["
+    if len(data) > _QUICK_BYTES or policy.fields or (data[:1] in _OPENING and not is_list):
+        return sizes_of(Document(data), policy)
+    items = 0
+    if is_list:
+        try:
+            items = len(_list_items.decode(data))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return sizes_of(Document(data), policy)
+    tokens = policy.estimator.table(data)
+    return AnswerSizes(tokens, tokens, items, items, "list" if is_list else "text")
+
+
+_list_items: Final = msgspec.json.Decoder(list[msgspec.Raw])
+_OPENING: Final = (b"", b"[", b"{", b'"', b" ", b"\n", b"\r", b"\t", b"\xef")
+_QUICK_BYTES: Final = 8_192
 
 
 def decide(document: Document, policy: Policy, answer_format: AnswerFormat | None = None) -> Plan:
@@ -282,9 +363,29 @@ def policy_at(document: Document, path: str, policy: Policy) -> Policy:
 
 def item_count(document: Document, policy: Policy) -> int:
     """Return how many items the list has that an answer is about; 0 if it is not about a list."""
-    focus = subject(document, policy) if document.is_json else None
-    children = document.open(focus.node) if focus and document.head(focus.node) == b"[" else None
-    return document.count(focus.node, children) if focus and children else 0
+    return contents(document, policy)[0]
+
+
+def contents(document: Document, policy: Policy) -> tuple[int, AnswerKind]:
+    """Return how many items the list has that an answer is about, and what it is about.
+
+    The list or object in an envelope counts, not the envelope.
+    """
+    if not document.is_json:
+        return 0, "text"
+    node = subject(document, policy).node
+    head = document.head(node)
+    if head != b"[":
+        return 0, "object" if head == b"{" else "text"
+    children = document.open(node)
+    return document.count(node, children) if children else 0, "list"
+
+
+def reduced_kind(outcome: Outcome, items: int) -> AnswerKind:
+    """Return the same of a reply, where the document is at hand no more."""
+    if outcome in ("read", "refused", "error"):
+        return ""
+    return "text" if outcome == "chunk" else "list" if items else "object"
 
 
 def budget_for(document: Document, policy: Policy) -> int:

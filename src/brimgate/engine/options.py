@@ -7,7 +7,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 PREFIX = "BRIMGATE_"
 AUTO_WORD = "auto"
-_WHOLE_PATHS = ("auth", "limits")
+_WHOLE_PATHS = ("auth", "limits", "telemetry")
 """Sections whose keys say little without the name of the section: BRIMGATE_AUTH_MODE."""
 
 
@@ -30,6 +30,8 @@ class Option:
     auto: bool = False
     """Whether the word `auto` is a value: the number 0, which stands for what fits best."""
 
+    full_name: bool = False
+    """Whether it is called by its section too, because another key has the same name."""
     callers: bool = False
     """Whether `{caller: bearer}` is a value: the token of each caller."""
 
@@ -83,7 +85,7 @@ class Key:
 
     @property
     def _needs_section(self) -> bool:
-        return self.path[0] in _WHOLE_PATHS
+        return self.path[0] in _WHOLE_PATHS or self.option.full_name
 
     @property
     def variable(self) -> str:

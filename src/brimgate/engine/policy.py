@@ -13,12 +13,13 @@ from brimgate.engine.options import option
 from brimgate.engine.tokens.estimator import MIN_BUDGET, Estimator
 
 if TYPE_CHECKING:
-    from brimgate.engine.decision import AnswerFormat
+    from brimgate.engine.decision import AnswerFormat, Arm
 
 OutputSchema = Literal["drop", "relax", "keep"]
 Annotate = Literal["always", "reduced"]
 Switch = Literal["always", "never"]
 Blobs = Literal["pass", "stub"]
+Mode = Literal["on", "off", "shadow"]
 Form = Literal["auto", "json", "columns", "table", "lines", "bare", "toon"]
 THRESHOLDS: Final = ("output_token_threshold", "object_threshold", "chunk_threshold")
 AnswerFormats = Callable[[bytes, Callable[[dict[str, Any]], None]], "AnswerFormat"]
@@ -43,7 +44,15 @@ class CallOptions:
     enabled: bool = option(
         True, "protect answers; `false` passes everything through unchanged (one-line rollback)"
     )
-    rollout: int = option(100, "percentage of calls to protect", minimum=0, maximum=100)
+    mode: Mode = option(
+        "on",
+        "`off` passes everything through unchanged, as `enabled: false` does; `shadow` does so too, and records what "
+        "protection would have done",
+        full_name=True,
+    )
+    rollout: int = option(
+        100, "percentage of calls to protect; the same call is always treated alike", minimum=0, maximum=100
+    )
     output_schema: OutputSchema = option(
         "drop", "how to handle output schemas: a reduced answer has no structured data that could match them"
     )
@@ -265,17 +274,43 @@ class ToolRule(CallOptions):
     ) -> "AnswerFormat | None":
         return self.formats(arguments, on_trouble) if self.formats is not None else None
 
-    def protects(self, tool: str, arguments: bytes) -> bool:
-        """Return whether a call is among those that are protected."""
-        if not self.enabled or self.rollout >= 100:
-            return self.enabled
-        drawn = blake2b(tool.encode() + b"\0" + arguments, digest_size=4).digest()
-        return int.from_bytes(drawn, "big") % 100 < self.rollout
+    @property
+    def is_on(self) -> bool:
+        """Whether answers are protected, if only some of them."""
+        return self.arm == "protected"
+
+    @lazy
+    def arm(self) -> "Arm":
+        """How a call is treated where all are treated alike."""
+        if not self.enabled or self.mode == "off":
+            return "direct"
+        return "protected" if self.mode == "on" else "shadow"
+
+    def arm_of(self, tool: str, arguments: bytes) -> "Arm":
+        """Return how a call is treated. It is drawn by what is asked for, however that is spelled."""
+        if self.rollout >= 100 or self.arm != "protected":
+            return self.arm
+        drawn = blake2b(
+            tool.encode("utf-8", "replace") + b"\0" + _one_spelling(arguments), digest_size=4
+        ).digest()
+        return "protected" if int.from_bytes(drawn, "big") % 100 < self.rollout else "direct"
+
+    def rolled_out(self, mode: Mode | None, rollout: int | None) -> "ToolRule":
+        return replace(self, mode=mode or self.mode, rollout=self.rollout if rollout is None else rollout)
 
     def may_be_large(self, raw: bytes | bytearray) -> bool:
         """Return whether an answer might exceed its budget. One that surely does not need not be opened."""
         least = self.policy.least_threshold
         return len(raw) > 3 * least or self.policy.estimator.bound_of(raw) > least
+
+
+def _one_spelling(arguments: bytes) -> bytes:
+    import msgspec
+
+    try:
+        return msgspec.json.encode(msgspec.json.decode(arguments), order="sorted")
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return arguments
 
 
 class CatalogOptions(NamedTuple):
@@ -314,12 +349,23 @@ class Rules:
     def narrowed(self, allows: Callable[[str], bool]) -> "Rules":
         """Return the same rules with all tools hidden that are not allowed."""
 
-        def resolve(tool: str) -> ToolRule:
-            return self.of(tool) if allows(tool) else replace(self.of(tool), hidden=True)
+        return self._personal(
+            lambda tool: self.of(tool) if allows(tool) else replace(self.of(tool), hidden=True)
+        )
 
-        narrow = copy(self)
-        narrow.is_personal, narrow._known, narrow._resolve = True, {}, resolve
-        return narrow
+    def rolled_out(self, mode: Mode | None, rollout: int | None) -> "Rules":
+        """Return the same rules with another mode and rollout for all tools; None leaves what each has."""
+        return self._personal(lambda tool: self.of(tool).rolled_out(mode, rollout))
+
+    def _personal(self, resolve: Callable[[str], ToolRule]) -> "Rules":
+        changed = copy(self)
+        changed.is_personal, changed._known, changed._resolve = True, {}, resolve
+        return changed
+
+    @property
+    def is_shadow(self) -> bool:
+        """Whether protection is only tried: then the list of tools is left as it is, too."""
+        return self.of(self.read_tool).arm == "shadow"
 
     def of(self, tool: str) -> ToolRule:
         rule = self._known.get(tool)

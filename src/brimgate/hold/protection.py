@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from brimgate.engine.cursor import Binding, Cursor, KeyRing, LazyKeyRing, peek
+from brimgate.engine.cursor import Binding, Cursor, KeyRing, LazyKeyRing, number_of, peek
 from brimgate.engine.decision import asked_outcome
 from brimgate.engine.document import Document, Position
 from brimgate.engine.policy import USUAL_PAGE, Policy
@@ -43,6 +43,7 @@ _LIVE: Final = b"\0live"
 """Ends the id under which a store keeps that a list is still being fetched, and by which process."""
 _NAMED_VIEWS: Final = {b"": WHOLE, FOCUS.key(): FOCUS, BLOCK.key(): BLOCK}
 _USUAL: Final = Policy()
+_TRIAL_RING: Final = KeyRing(b"no cursor of a trial is ever told")
 
 
 @dataclass(frozen=True)
@@ -431,6 +432,11 @@ class HeldAnswer:
         self.has_issued = False
         """Whether there is a cursor to it."""
 
+    @property
+    def number(self) -> int:
+        """The number by which statistics know it; 0 before there is a cursor to it."""
+        return number_of(self._snapshot) if self.has_issued else 0
+
     def issue(self, view: View, position: Position) -> str:
         protection = self._protection
         self.has_issued = True
@@ -497,6 +503,13 @@ def ring_from_environment() -> KeyRing | None:
         raise OperatorError(
             f"{KEY_VARIABLE} must be base64, such as the output of: openssl rand -base64 32"
         ) from None
+
+
+def trial_protection(policy: Policy) -> Protection:
+    """Return the engine with a memory that is forgotten at once: what it would hold back is sent anyway."""
+    from brimgate.hold.stores.memory import MemoryStore
+
+    return Protection(policy, _TRIAL_RING, MemoryStore())
 
 
 def process_ring() -> KeyRing:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import parse_qsl, urlencode
 
-from brimgate.engine.cursor import Binding
-from brimgate.engine.decision import AnswerSizes, Outcome, asked_outcome, item_count
+from brimgate.engine.cursor import Binding, answer_number
+from brimgate.engine.decision import AnswerSizes, Outcome, asked_outcome, contents, item_count
 from brimgate.engine.document import Document, Position, one_line
 from brimgate.engine.policy import Policy, ToolRule
 from brimgate.engine.query import Query, View
@@ -29,6 +29,8 @@ class RestAnswer:
     sizes: AnswerSizes
     original_bytes: int
     issued_cursor: bool
+    answer: int = 0
+    """The number of the held answer that there is a cursor to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +77,18 @@ class RestCall:
         shaped = self._shaped(frame, query, is_error=is_error)
         # Lines are cheap to find: no need to count the whole text as exactly as for its chunks.
         tokens = policy.estimator.table(data) if query.lines else frame.document.tokens(policy.estimator)
-        items = item_count(frame.document, policy)
+        items, kind = contents(frame.document, policy)
         shown = items if shaped.outcome in ("passed", "rendered") else shaped.items
         # What passes is sent for itself: one count for both, the same as on every other path.
         sent = tokens if shaped.outcome == "passed" else shaped.tokens
         outcome = "error" if is_error else shaped.outcome
         return RestAnswer(
-            shaped, outcome, AnswerSizes(tokens, sent, items, shown), len(data), held.has_issued
+            shaped,
+            outcome,
+            AnswerSizes(tokens, sent, items, shown, kind),
+            len(data),
+            held.has_issued,
+            held.number,
         )
 
     def _shaped(self, frame: RestFrame, query: Query, *, is_error: bool) -> Shaped:
@@ -147,7 +154,9 @@ class RestCall:
         sizes = AnswerSizes(
             document.tokens(policy.estimator), shaped.tokens, item_count(document, policy), shaped.items
         )
-        return RestAnswer(shaped, "read", sizes, len(document.data), held.has_issued)
+        return RestAnswer(
+            shaped, "read", sizes, len(document.data), held.has_issued, answer_number(self.cursor)
+        )
 
     def live_list(self) -> LiveList | None:
         return self.protection.live_list(self.cursor, self.binding, self.now)

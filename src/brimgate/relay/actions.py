@@ -1,6 +1,6 @@
 """The actions that a session gives its driver."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 
 from brimgate.errors import BadRequest, BrimgateError, UpstreamError
@@ -38,6 +38,15 @@ class Decided(NamedTuple):
     decision: "Decision"
 
 
+class Listed(NamedTuple):
+    """A client was told the tools. What they cost is measured later, and only if somebody asks."""
+
+    measure: Callable[[], Mapping[str, int]]
+    """Returns the tokens of each tool."""
+    is_first: bool
+    """Whether it is the first page of the list, or one that goes on."""
+
+
 class Greeted(NamedTuple):
     """A restarted upstream has answered the handshake that we replayed."""
 
@@ -72,9 +81,9 @@ class Wait(NamedTuple):
     """Takes the reason and returns what to do instead."""
 
 
-Told = Note | Decided
+Told = Note | Decided | Listed
 """What goes to the log, and to whoever else wants to know."""
-PlainAction = ToUpstream | ToClient | Note | Decided | Greeted
+PlainAction = ToUpstream | ToClient | Note | Decided | Listed | Greeted
 """What a driver can do at once."""
 Action = PlainAction | Work | Wait
 
@@ -86,7 +95,7 @@ def with_work_done(actions: Sequence[Action]) -> list[Action]:
         match action:
             case Work() if not action.blocks:
                 done += with_work_done(action.run())
-            case ToUpstream() | ToClient() | Note() | Decided() | Greeted() | Work() | Wait():
+            case ToUpstream() | ToClient() | Note() | Decided() | Listed() | Greeted() | Work() | Wait():
                 done.append(action)
             case _:
                 assert_never(action)
@@ -102,7 +111,7 @@ def at_once(actions: Sequence[Action]) -> list[PlainAction]:
                 done += at_once(action.run())
             case Wait():
                 done += at_once(action.failed(BadRequest("this cannot be read in a batch: send it alone")))
-            case ToUpstream() | ToClient() | Note() | Decided() | Greeted():
+            case ToUpstream() | ToClient() | Note() | Decided() | Listed() | Greeted():
                 done.append(action)
             case _:
                 assert_never(action)

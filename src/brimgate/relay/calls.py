@@ -12,9 +12,11 @@ from brimgate.errors import BadRequest
 from brimgate.relay.protocol import message as rpc
 
 if TYPE_CHECKING:
+    from brimgate.engine.decision import Arm
     from brimgate.engine.policy import Rules, ToolRule
 
 MEASURED: Final = frozenset(("tools/call", "resources/read", "prompts/get", "tasks/result", "tasks/get"))
+DIGEST_BYTES: Final = 8
 _SUBSCRIPTION: Final = "subscriptions/listen"
 _MAX_ORPHANS: Final = 100
 _MAX_WAITING: Final = 10_000
@@ -31,7 +33,9 @@ class PendingCall:
     tool: str = ""
     modern: bool = False
     first_page: bool = False
-    protected: bool = True
+    arm: "Arm" = "protected"
+    digest: bytes = b""
+    """A digest of its arguments, which tells whether the same call is made again."""
     arguments: bytes = b""
     """Kept only where a pack's formatter needs the arguments."""
     line: bytes | bytearray = b""
@@ -53,6 +57,10 @@ class PendingCall:
         if self._rule is None:
             self._rule = self.rules.of(self.tool)
         return self._rule
+
+    @property
+    def protected(self) -> bool:
+        return self.arm == "protected"
 
     @property
     def is_measured(self) -> bool:

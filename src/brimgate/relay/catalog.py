@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from brimgate.engine.policy import Rules
+from brimgate.engine.tokens.estimator import Estimator
 from brimgate.hold.stores.contract import account_of
 from brimgate.relay.content import close_list, close_object, open_list, open_object
 from brimgate.relay.protocol.headers import ParamHeaders, param_headers_of
@@ -19,6 +20,7 @@ _CUT: Final = "…"
 TOOL_CURSOR: Final = "tool:"
 """Begins what the read tool takes for the whole description of a tool."""
 _MAX_TOOLS: Final = 10_000
+_MAX_NAME_CHARS: Final = 100
 _MAX_CATALOGS: Final = 500
 _ANY_OBJECT: Final = b'{"type":"object"}'
 
@@ -56,7 +58,7 @@ class Catalog:
         if members is None or entries is None:
             return None
         kept = [written for entry in entries if (written := self._rewrite(entry, rules)) is not None]
-        if first_page:
+        if first_page and not rules.is_shadow:
             kept.append(_own_entry(rules))
         if rules.is_personal and "cacheScope" in members:
             members["cacheScope"] = b'"private"'  # others may see other tools
@@ -88,7 +90,7 @@ class Catalog:
             changes["description"] = encode(text[: rule.max_description_chars] + more)
         self.schemas.pop(name, None)
         drop = False
-        if entry.outputSchema is not NOTHING and rule.enabled:
+        if entry.outputSchema is not NOTHING and rule.is_on:
             drop = rule.output_schema == "drop"
             if rule.output_schema == "relax":
                 changes["outputSchema"] = _ANY_OBJECT
@@ -124,6 +126,20 @@ class Catalog:
         if self.has_tools:
             return None
         return close_object({**members, "capabilities": close_object({**capabilities, "tools": b"{}"})})
+
+
+def tool_tokens(raw: Json, estimator: Estimator) -> dict[str, int]:
+    """Return what each tool of a list costs every session of a client."""
+    members = open_object(raw) or {}
+    entries = open_list(members.get("tools", b"[]")) or []
+    found: dict[str, int] = {}
+    for entry in entries[:_MAX_TOOLS]:
+        try:
+            name = _text(_entry.decode(entry).name)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            continue
+        found[name[:_MAX_NAME_CHARS]] = estimator.table(bytes(entry))
+    return found
 
 
 def trim(members: dict[str, Json], name: str) -> None:

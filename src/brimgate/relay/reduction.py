@@ -14,7 +14,7 @@ import msgspec
 
 from brimgate.engine.decision import AnswerSizes, Decision, LazySizes, Outcome, short_name
 from brimgate.engine.policy import Rules, ToolRule
-from brimgate.errors import BadRequest, BrimgateError, ClientError, UpstreamGarbled
+from brimgate.errors import BadRequest, BrimgateError, ClientError, CursorError, UpstreamGarbled
 from brimgate.hold.runtime import ERRAND_BYTES, UNKNOWN_BYTES, ProtectionSource
 from brimgate.relay.actions import Action, Decided, Line, Note, ToClient, Wait, Work
 from brimgate.relay.calls import PendingCall
@@ -61,11 +61,12 @@ class Reducer:
     def _decided(
         self, call: PendingCall, outcome: Outcome, came: int, sent: int, sizes: LazySizes, **more: Any
     ) -> Decided:
-        tool = call.tool or call.method
+        tool, policy = call.tool or call.method, call.rule.policy
         return Decided(
             Decision(
                 self._clock(), self._name, self._upstream, tool, outcome, came, sent, sizes, call.client,
-                call.rule.policy.estimator.family, upstream_seconds=call.upstream_seconds, **more,
+                policy.estimator.family, upstream_seconds=call.upstream_seconds, arm=call.arm,
+                principal_id=self._principal, call=call.digest, threshold=policy.output_token_threshold, **more,
             )
         )  # fmt: skip
 
@@ -79,7 +80,10 @@ class Reducer:
             outcome = "error" if reports_failure(raw) else "passed"
         size = len(memoryview(raw)) if raw is not NOTHING else 0
         sizes = partial(_sizes_of, raw, call.rule.policy)
-        return self._decided(call, outcome, size, size, sizes)
+        if call.arm == "shadow" and not message.has_error:
+            schema = self._catalog.schemas.get(call.tool, b"")
+            sizes = partial(_tried, raw, call.rule, schema, modern=call.modern)
+        return self._decided(call, outcome, size, size, sizes, shown=partial(_text_of, raw))
 
     def _reduced(
         self, call: PendingCall, bounded: "Bounded", came: int, seconds: float, *, is_error: bool = False
@@ -87,16 +91,21 @@ class Reducer:
         outcome: Outcome = "error" if is_error or reports_failure(bounded.raw) else bounded.reply.outcome
         return self._decided(
             call, outcome, came, len(bounded.raw), bounded.reply.sizes,
-            engine_seconds=seconds, issued_cursor=bounded.reply.has_cursor,
+            engine_seconds=seconds, issued_cursor=bounded.reply.has_cursor, answer=bounded.reply.answer,
+            highlights=bounded.reply.highlight_count, shown=partial(_text_of, bounded.raw),
         )  # fmt: skip
 
-    def refusal(self, call: PendingCall, answer: bytes, reason: str, outcome: Outcome) -> Decided:
+    def refusal(
+        self, call: PendingCall, answer: bytes, reason: str, outcome: Outcome, *, has_expired: bool = False
+    ) -> Decided:
         """Decide that a call gets an error of ours: it is refused, or the upstream failed."""
         read = rpc.read(answer)
         # As of every other answer, only the result or error counts, and not the message around it.
         sent = bytes(read.error) if isinstance(read, Message) and read.has_error else answer
         tokens = call.rule.policy.estimator.table(sent)
-        return self._decided(call, outcome, 0, len(sent), AnswerSizes(0, tokens), reason=reason)
+        return self._decided(
+            call, outcome, 0, len(sent), AnswerSizes(0, tokens), reason=reason, has_expired=has_expired
+        )
 
     # Answers
 
@@ -196,7 +205,7 @@ class Reducer:
     def task_note(self, message: Message, rules: Rules, line: Line) -> list[Action]:
         """Reduce the notification with the result of a finished task (2026-07-28 and its tasks extension)."""
         rule = rules.of(_TASKS)
-        if not rule.enabled or not rule.may_be_large(line):
+        if not rule.is_on or not rule.may_be_large(line):
             return [*self._passed_task(message, rules), ToClient(line)]
         return [self._work(partial(self._task_note, message, rules, line), len(line))]
 
@@ -383,12 +392,15 @@ class Reducer:
             )
         except ClientError as error:
             return [*notes, *self._refuse(message.key, call, error, f"{call.rules.read_tool}: ")]
+        from brimgate.engine.cursor import answer_number
+
         reply, era = reading.reply, {"resultType": b'"complete"'} if call.modern else None
         result = as_tool_result(reply, era, reading.block)
         call = replace(call, tool=reading.tool)  # whose answer it is
         decided = self._decided(
             call, "read", reply.original_bytes, len(result), reply.sizes, engine_seconds=time.perf_counter() - began,
-            issued_cursor=reply.has_cursor, followed_cursor=True,
+            issued_cursor=reply.has_cursor, followed_cursor=True, answer=answer_number(str(given.get("cursor"))),
+            highlights=reply.highlight_count, shown=partial(_text_of, result),
         )  # fmt: skip
         return [*notes, decided, ToClient(rpc.answer(message.key, result))]
 
@@ -414,7 +426,11 @@ class Reducer:
         result: dict[str, Any] = {"content": [{"type": "text", "text": f"{prefix}{error}"}], "isError": True}
         answer = rpc.encode(result | ({"resultType": "complete"} if call.modern else {}))
         outcome: Outcome = "refused" if isinstance(error, ClientError) else "error"
-        return [self.refusal(call, answer, str(error), outcome), ToClient(rpc.answer(key, answer))]
+        has_expired = isinstance(error, CursorError)
+        return [
+            self.refusal(call, answer, str(error), outcome, has_expired=has_expired),
+            ToClient(rpc.answer(key, answer)),
+        ]
 
 
 def _asked_tool(arguments: dict[str, Any]) -> str | None:
@@ -506,3 +522,15 @@ def _sizes_of(raw: Any, policy: "Policy") -> AnswerSizes:
     from brimgate.relay.results import sizes_of_answer
 
     return sizes_of_answer(bytes(raw), policy)
+
+
+def _tried(raw: Any, rule: ToolRule, schema: bytes, *, modern: bool) -> AnswerSizes:
+    from brimgate.relay.results import tried
+
+    return tried(bytes(raw), rule, schema, modern=modern)
+
+
+def _text_of(raw: Any) -> bytes:
+    from brimgate.relay.results import text_of_answer
+
+    return text_of_answer(bytes(raw))

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
-from brimgate.engine.decision import AnswerSizes, Outcome, item_count, sizes_of
+from brimgate.engine.decision import AnswerSizes, Outcome, Trial, contents, small_sizes
 from brimgate.engine.document import Document
 from brimgate.engine.policy import Policy, ToolRule
 from brimgate.engine.replies.reply import Reply, budget_fields
@@ -188,14 +188,52 @@ def looks_like_answer(raw: Json) -> bool:
 
 def sizes_of_answer(raw: Json, policy: Policy) -> AnswerSizes:
     """Measure a result or an error that is sent as it is: all that a model reads, and the list it is about."""
+    try:
+        (block,) = _one_text.decode(raw).content
+        if block.type == "text" and block.text:
+            return small_sizes(block.text.encode(), policy)
+    except (msgspec.DecodeError, UnicodeError, RecursionError, ValueError):
+        pass  # it is none of the usual shape
     texts = [slot.text for slot in _slots(raw) if slot.text]
     if not texts:
         return AnswerSizes(0, 0)
     if len(texts) == 1:
-        return sizes_of(Document(texts[0]), policy)
-    items = item_count(Document(max(texts, key=len)), policy)
+        return small_sizes(texts[0], policy)
+    longest = Document(max(texts, key=len))
+    items, kind = contents(longest, policy)
     tokens = policy.estimator.table(b"\n".join(texts))
-    return AnswerSizes(tokens, tokens, items, items)
+    return AnswerSizes(tokens, tokens, items, items, kind)
+
+
+class _Text(msgspec.Struct, forbid_unknown_fields=True):
+    type: str
+    text: str
+
+
+class _OneText(msgspec.Struct, forbid_unknown_fields=True):
+    content: list[_Text]
+    isError: bool = False  # noqa: N815  # as on the wire
+
+
+_one_text: Final = msgspec.json.Decoder(_OneText)
+
+
+def text_of_answer(raw: Json) -> bytes:
+    """Return all that a model reads of a result or an error."""
+    return b"\n".join(slot.text for slot in _slots(raw) if slot.text)
+
+
+def tried(raw: bytes, rule: ToolRule, schema: bytes, *, modern: bool) -> AnswerSizes:
+    """Measure a result that is sent as it is, and what protection would have done with it. Nothing is held."""
+    from brimgate.engine.cursor import Binding
+    from brimgate.hold.protection import trial_protection
+
+    sizes = sizes_of_answer(raw, rule.policy)
+    hold = trial_protection(rule.policy).holding(Binding("", "", ""), 0.0, rule.answer_format())
+    bounded = bound_result(raw, rule, hold, schema, modern=modern)
+    if bounded is None:
+        return sizes._replace(trial=Trial("passed", sizes.original_tokens))
+    return sizes._replace(trial=Trial(bounded.reply.outcome, bounded.reply.sizes.estimated_tokens))
 
 
 def _slots(raw: Json) -> list[Slot]:

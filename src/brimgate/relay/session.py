@@ -7,6 +7,7 @@ capability to have them, calls of our own tool, and answers over their budget.
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 import msgspec
@@ -19,6 +20,7 @@ from brimgate.relay.actions import (
     Decided,
     Greeted,
     Line,
+    Listed,
     Note,
     ToClient,
     ToUpstream,
@@ -28,6 +30,7 @@ from brimgate.relay.actions import (
     with_work_done,
 )
 from brimgate.relay.calls import (
+    DIGEST_BYTES,
     MEASURED,
     Greeting,
     Orphans,
@@ -36,7 +39,7 @@ from brimgate.relay.calls import (
     Silence,
     progress_token,
 )
-from brimgate.relay.catalog import Catalog
+from brimgate.relay.catalog import Catalog, tool_tokens
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import NOTHING, Garbage, Message, Opaque
 from brimgate.relay.reduction import Reducer
@@ -174,7 +177,8 @@ class Session:
         call = PendingCall(message.key, method, self.rules)
         if method in MEASURED:
             call.tool = method
-            call.protected = call.rule.enabled
+            call.arm = call.rule.arm
+            call.digest = blake2b(message.params, digest_size=DIGEST_BYTES).digest()
             self._note_caller(call, message)
         elif method == "tools/list":
             call.modern = rpc.is_modern(message.params)
@@ -211,8 +215,10 @@ class Session:
             text = f"Unknown tool: {call.tool[:100]}"
             answer = rpc.failure(message.key, rpc.INVALID_PARAMS, text)
             return [self._reducer.refusal(call, answer, text, "refused"), ToClient(answer)]
-        call.protected = rule.protects(call.tool, bytes(arguments))
-        call.arguments = bytes(arguments) if rule.formats is not None else b""
+        given = bytes(arguments)
+        call.arm = rule.arm_of(call.tool, given)
+        call.digest = blake2b(given, digest_size=DIGEST_BYTES).digest()
+        call.arguments = given if rule.formats is not None else b""
         if self.silence.limit_seconds:
             call.token = progress_token(message.params)
         self._calls.add(call)
@@ -308,7 +314,7 @@ class Session:
         if call.is_measured:
             if (begun := self._reducer.begun_list(message, call)) is not None:
                 return begun
-            if not call.protected:
+            if call.arm != "protected":
                 return [self._reducer.passed(call, message), ToClient(line)]
             return self._reducer.result(message, call, line)
         if call.method == "tools/list":
@@ -373,6 +379,7 @@ class Session:
         return [
             *notes,
             *self._catalog_cost(written, call),
+            Listed(partial(tool_tokens, written, call.rules.of("").policy.estimator), call.first_page),
             ToClient(rpc.with_result(line, message.key, written)),
         ]
 
@@ -392,6 +399,8 @@ class Session:
         if call.method == "initialize":
             self._greeting.request = call.line
         written = self._catalog.rewrite_capabilities(memoryview(message.result))
+        if call.rules.is_shadow:
+            written = None
         return [ToClient(line if written is None else rpc.with_result(line, message.key, written))]
 
     def _batch_from_upstream(self, elements: list[msgspec.Raw], line: Line) -> list[Action]:
@@ -534,7 +543,7 @@ class Session:
             match action:
                 case ToUpstream():
                     self._held_back.append(action)
-                case ToClient() | Note() | Decided() | Greeted() | Work() | Wait():
+                case ToClient() | Note() | Decided() | Listed() | Greeted() | Work() | Wait():
                     rest.append(action)
                 case _:
                     assert_never(action)
@@ -591,7 +600,7 @@ def _merged(routed: list[tuple[bytes, list[Action]]], line: Line) -> list[Action
             match action:
                 case ToClient():
                     written.append(bytes(action.data))
-                case ToUpstream() | Note() | Decided() | Greeted():
+                case ToUpstream() | Note() | Decided() | Listed() | Greeted():
                     notes.append(action)
                 case _:
                     assert_never(action)
@@ -609,7 +618,7 @@ def _as_it_came(action: Action, strict: Line | None, line: Line) -> Action:
             return action._replace(run=lambda: [_as_it_came(done, strict, line) for done in run()])
         case Wait(_, then, _):
             return action._replace(then=lambda: [_as_it_came(done, strict, line) for done in then()])
-        case Note() | Decided() | Greeted():
+        case Note() | Decided() | Listed() | Greeted():
             return action
         case _:
             assert_never(action)

@@ -8,7 +8,7 @@ import os
 import select
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from logging import Logger
 
     from brimgate.engine.decision import Decision, Report
+    from brimgate.watch.recorder import Recorder
 
 LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 LogFormat = Literal["text", "json"]
@@ -42,6 +43,8 @@ class Log:
         self._descriptor = descriptor
         self._left_out = 0
         self._seldom = _Repetitions()
+        self.recorder: Recorder | None = None
+        """Gets every decision too."""
         self._stamp = (-1, "")
         """The last second that was written as text: many lines share one."""
 
@@ -76,8 +79,15 @@ class Log:
     def decided(self, decision: "Decision") -> None:
         """Log what became of an answer. One that passes is not worth a line but at debug level."""
         level = "debug" if decision.outcome == "passed" else "info"
-        if LEVELS[level] >= self.level:
+        if LEVELS[level] >= self._level:
             self.write("decision", decision.fields(), level)
+        if self.recorder is not None:
+            self.recorder.take(decision)
+
+    def listed(self, upstream: str, measure: "Callable[[], Mapping[str, int]]", *, is_first: bool) -> None:
+        """Note that a client was told the tools of an upstream."""
+        if self.recorder is not None:
+            self.recorder.take_catalog(upstream, measure, is_first=is_first)
 
     def pass_on(self, source: str, text: str) -> None:
         """Log someone else's line after the name of its source. Control characters cannot forge a line of ours."""

@@ -210,15 +210,18 @@ def _tell_metrics(
 def _report(
     called: Called, came: int, shown: "_Shown", started: float, options: argparse.Namespace, *, is_error: bool
 ) -> None:
-    size = len(shown.text.encode("utf-8", "surrogateescape"))
+    text = shown.text.encode("utf-8", "surrogateescape")
+    size = len(text)
     came = size if shown.outcome == "passed" else came
     decision = Decision(
         time.time(), USER.name, called.upstream, called.tool, "error" if is_error else shown.outcome,
         came, size, shown.sizes, CLIENT,
         called.policy.estimator.family, engine_seconds=time.perf_counter() - started,
-        upstream_seconds=called.upstream_seconds, issued_cursor=shown.has_cursor,
+        upstream_seconds=called.upstream_seconds, issued_cursor=shown.has_cursor, principal_id=USER.id,
+        answer=shown.answer, highlights=shown.highlights, threshold=called.policy.output_token_threshold,
+        shown=lambda: text,
     )  # fmt: skip
-    report(decision, options.log_level)
+    report(decision, options.log_level, called.config.telemetry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +234,8 @@ class _Shown:
     is_shortened: bool = False
     """Some ids are short, which the reader should know."""
     has_cursor: bool = False
+    answer: int = 0
+    highlights: int = 0
 
 
 def _as_it_came(text: str, document: Document, policy: Policy) -> _Shown:
@@ -241,8 +246,7 @@ def _rewritten(text: str, document: Document, policy: Policy, *, is_view: bool =
     """Show all of it in another form."""
 
     def sizes() -> AnswerSizes:
-        tokens, _, items, _ = sizes_of(document, policy)
-        return AnswerSizes(tokens, policy.estimator.table(text), items, items)
+        return sizes_of(document, policy)._replace(estimated_tokens=policy.estimator.table(text))
 
     return _Shown(text, "rendered", sizes, is_view)
 
@@ -294,6 +298,8 @@ def _bounded(called: Called, document: bytes, shell_formatter: ShellFormatter | 
         reply.sizes,
         reply.record.get("format") == VIEW,
         has_cursor=reply.has_cursor,
+        answer=reply.answer,
+        highlights=reply.highlight_count,
     )
 
 

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from brimgate.engine.decision import AnswerSizes, Outcome
+from brimgate.engine.cursor import answer_number
+from brimgate.engine.decision import AnswerSizes, Outcome, reduced_kind
 from brimgate.engine.document import Position
 from brimgate.engine.policy import Policy
 from brimgate.engine.query import View
@@ -59,7 +60,19 @@ class Reply:
         shown: int = self.record.get("shown", {}).get("items", 0)
         if self.record["kind"] == "complete":
             shown = self.item_count
-        return AnswerSizes(self.original_tokens, self.record["estimatedTokens"], self.item_count, shown)
+        kind = reduced_kind(self.outcome, self.item_count)
+        return AnswerSizes(self.original_tokens, self.record["estimatedTokens"], self.item_count, shown, kind)
+
+    @property
+    def answer(self) -> int:
+        """The number of the answer that its cursor leads to; 0 without one."""
+        details = self.record.get("detailsAvailable", {})
+        return answer_number(self.record.get("nextCursor") or details.get("cursor", ""))
+
+    @property
+    def highlight_count(self) -> int:
+        """How many lines of highlights there are below their heading."""
+        return self.highlights.count("\n")
 
     @property
     def has_cursor(self) -> bool:

@@ -16,7 +16,18 @@ from brimgate.guard.principal import Principal
 from brimgate.hold.stores.contract import account_of
 from brimgate.http.asgi import Header
 from brimgate.http.sse import write_event
-from brimgate.relay.actions import Action, Decided, Greeted, Note, ToClient, Told, ToUpstream, Wait, Work
+from brimgate.relay.actions import (
+    Action,
+    Decided,
+    Greeted,
+    Listed,
+    Note,
+    ToClient,
+    Told,
+    ToUpstream,
+    Wait,
+    Work,
+)
 from brimgate.relay.catalog import Catalog, Catalogs
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
@@ -364,7 +375,7 @@ async def _routed(actions: list[Action]) -> tuple[bytes | None, list[Action]]:
                 onward = bytes(action.data)
             case Wait():
                 actions = [*await fetched(action), *actions]
-            case ToClient() | Note() | Decided() | Greeted() | Work():
+            case ToClient() | Note() | Decided() | Listed() | Greeted() | Work():
                 given.append(action)
             case _:
                 assert_never(action)

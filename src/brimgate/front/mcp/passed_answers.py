@@ -18,7 +18,18 @@ from brimgate.front.mcp.request import SESSION_ID, HttpExchange
 from brimgate.hold.runtime import run_work
 from brimgate.http.asgi import Header
 from brimgate.http.sse import EventBuffer, in_turns, read_event, with_data, write_event
-from brimgate.relay.actions import Action, Decided, Greeted, Note, ToClient, Told, ToUpstream, Wait, Work
+from brimgate.relay.actions import (
+    Action,
+    Decided,
+    Greeted,
+    Listed,
+    Note,
+    ToClient,
+    Told,
+    ToUpstream,
+    Wait,
+    Work,
+)
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
 from brimgate.relay.protocol.versions import is_modern_header
@@ -228,7 +239,7 @@ async def client_messages(actions: list[Action], tell: Callable[[Told], None]) -
         match action:
             case ToClient():
                 lines.append(action.data if isinstance(action.data, bytes) else bytes(action.data))
-            case Note() | Decided():
+            case Note() | Decided() | Listed():
                 tell(action)
             case Work():
                 done = await run_work(action.run, action.size, blocks=action.blocks, errand=action.errand)

@@ -3,12 +3,14 @@
 import logging
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlencode
 
 from brimgate.engine.cursor import Binding
-from brimgate.engine.decision import Outcome, Report
+from brimgate.engine.decision import AnswerSizes, Arm, Outcome, Report, Trial, sizes_of
+from brimgate.engine.document import Document
 from brimgate.engine.policy import ToolRule, template_for
 from brimgate.engine.replies.rest_frame import ParameterNames, RefusedQuery
 from brimgate.errors import BrimgateError, ClientError
@@ -22,7 +24,7 @@ from brimgate.front.rest.headers import (
     other_body,
     same_body,
 )
-from brimgate.front.rest.parameters import read_query, split_query, with_parameters
+from brimgate.front.rest.parameters import NO_QUERY, RestQuery, read_query, split_query, with_parameters
 from brimgate.front.rest.response import (
     BYPASSES,
     HIDDEN,
@@ -39,7 +41,7 @@ from brimgate.front.rest.response import (
 )
 from brimgate.guard.principal import Principal, as_principal, principal_of_scope
 from brimgate.hold.live_lists import EVERYTHING, LiveList
-from brimgate.hold.protection import Protection
+from brimgate.hold.protection import Protection, trial_protection
 from brimgate.hold.rest_answers import UNTOUCHED, RestAnswer, RestCall
 from brimgate.hold.runtime import UNKNOWN_BYTES, run_work
 from brimgate.http.asgi import App, Header, Receive, Scope, Send, send_response
@@ -54,6 +56,7 @@ _UPSTREAM: Final = "rest"
 _MOST_SQUEEZED: Final = 32
 """How many times larger than its gzip JSON or text usually is, at most."""
 _MAX_ENDPOINT_CHARS: Final = 500
+_MAX_QUERY_BYTES: Final = 1_000
 _T = TypeVar("_T")
 Resolve = Callable[[str], ToolRule]
 
@@ -77,7 +80,9 @@ class ProtectedApp:
         max_bytes: int = MAX_BYTES,
         report: Report,
         upstream: str = _UPSTREAM,
+        personal: Callable[[ToolRule, Principal], ToolRule] = lambda rule, _: rule,
     ) -> None:
+        """Create it. `personal` changes the rule of a path for one caller."""
         self.app = app
         self.rules = rules
         """May be replaced at any time; requests under way keep what they began with."""
@@ -89,15 +94,17 @@ class ProtectedApp:
         self._max_bytes = max_bytes
         self._report = report
         self._upstream = upstream
+        self._personal = personal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope.get(_DECIDED):
             await self.app(scope, receive, send)
             return
-        rule, principal = self.rules(scope["path"]), as_principal(self._principal(scope))
+        principal = as_principal(self._principal(scope))
+        rule = self._personal(self.rules(scope["path"]), principal)
 
         def tell() -> None:
-            decision = account.decision(principal.name, self._upstream, rule.policy.estimator.family)
+            decision = account.decision(principal, self._upstream, rule.policy)
             try:
                 self._report(decision)
             except Exception:  # noqa: BLE001  # NFR-4: telemetry never fails a request
@@ -124,7 +131,10 @@ class ProtectedApp:
             account.note_own()
             await self._fail(account, scope, failure_of(error), "refused")
             return
+        account.call = scope.get("query_string", b"")[:_MAX_QUERY_BYTES] or b"?"
         if call is None:
+            account.arm = "shadow" if rule.arm == "shadow" else "direct"
+            account.measure = partial(self._measured, self._call_of(scope, rule, principal), account.arm)
             await self._pass(scope, receive, account.send)
         elif call.cursor:
             await self._read_on(call, scope, account)
@@ -134,13 +144,21 @@ class ProtectedApp:
     def _call(self, scope: Scope, rule: ToolRule, principal: Principal) -> RestCall | None:
         """Return what is known of a request, or None if it is not protected."""
         path: str = scope["path"]
-        if not rule.enabled or not rule.rollout:
+        if not rule.is_on or not rule.rollout:
             return None
         query = split_query(scope.get("query_string", b""), self._names)
+        arguments = urlencode(sorted(query.others)).encode()
         # We issued the cursor, so its caller is protected.
-        if not query.has_cursor and not rule.protects(path, urlencode(query.others).encode()):
+        if not query.has_cursor and rule.arm_of(path, arguments) != "protected":
             return None
-        asked = read_query(query, self._names, rule.policy.max_page_size)
+        return self._call_of(
+            scope, rule, principal, read_query(query, self._names, rule.policy.max_page_size)
+        )
+
+    def _call_of(
+        self, scope: Scope, rule: ToolRule, principal: Principal, asked: RestQuery = NO_QUERY
+    ) -> RestCall:
+        path: str = scope["path"]
         binding = Binding(principal.id, _UPSTREAM, path)
         is_safe = scope["method"] in ("GET", "HEAD")
         return RestCall(
@@ -158,6 +176,20 @@ class ProtectedApp:
             is_repeatable=is_safe and not asked.others,
             describe=partial(with_parameters, path=path, names=self._names, rule_of=self.rules),
         )
+
+    def _measured(self, call: RestCall, arm: Arm, answer: AppAnswer) -> AnswerSizes:
+        """Measure an answer that passed; in the arm `shadow` also what protection would have done with it."""
+        encoding = header(answer.headers, b"content-encoding") or b""
+        try:
+            data = decoded(answer.raw, encoding, self._max_bytes) if encoding else answer.raw
+        except (Unreadable, BodyTooLong):
+            return AnswerSizes(0, 0)
+        policy = call.rule.policy
+        if arm != "shadow":
+            return sizes_of(Document(data), policy)
+        bounded = _bounded(replace(call, protection=trial_protection(policy)), answer, data, None)
+        tokens, sent, items, _, kind, _ = bounded.sizes
+        return AnswerSizes(tokens, tokens, items, items, kind, Trial(bounded.outcome, sent))
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
         inner: Scope = {**scope, _DECIDED: True}

@@ -29,6 +29,9 @@ class RestQuery:
     """Parameters that are not ours."""
 
 
+NO_QUERY: Final = RestQuery(Query(), "", ())
+
+
 @dataclass(frozen=True, slots=True)
 class QueryString:
     """A parsed query string: our parameters, by name, and the others. Nothing is checked yet."""

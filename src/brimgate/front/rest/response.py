@@ -2,18 +2,22 @@
 
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Final, NamedTuple
 
-from brimgate.engine.decision import AnswerSizes, Decision, Outcome
+from brimgate.engine.decision import AnswerSizes, Arm, Decision, LazySizes, Outcome
 from brimgate.engine.document import one_line
+from brimgate.engine.policy import Policy
 from brimgate.engine.replies.rest_frame import RefusedQuery, encoded, invalid_cursor
 from brimgate.errors import BrimgateError, ClientError, CursorError, UpstreamError
 from brimgate.front.rest.headers import Media, has_body, header, media_of, other_body, without_body
+from brimgate.guard.principal import Principal
 from brimgate.hold.rest_answers import RestAnswer
 from brimgate.http.asgi import Header, Message, Receive, Scope, Send, send_response
 
 _MESSAGE_CHARS: Final = 1_000
 _CHARS_A_TOKEN: Final = 4
+_MAX_KEPT_BYTES: Final = 8 << 20
 _ASIDE: Final = ("http.response.push", "http.response.early_hint", "http.response.debug")
 BYPASSES: Final = ("http.response.pathsend", "http.response.zerocopysend", "http.response.trailers")
 """Ways to send that would bypass us; an application that is not offered them uses plain bodies."""
@@ -79,7 +83,16 @@ class Account:
         """The status of the response, once it has begun."""
         self.outcome: Outcome | None = None
         """What was decided; None if the answer only passed."""
-        self.sizes = AnswerSizes(0, 0)
+        self.sizes: LazySizes = AnswerSizes(0, 0)
+        self.arm: Arm = "protected"
+        self.measure: Callable[[AppAnswer], AnswerSizes] | None = None
+        """Measures an answer that passes, later and elsewhere. Then its body is kept until that is done."""
+        self._headers: list[Header] = []
+        self._kept: list[bytes] = []
+        self.answer = 0
+        self.has_expired = False
+        self.call = b""
+        self._shown: Callable[[], bytes] | None = None
         self.original_bytes: int | None = None
         self.issued_cursor = False
         self.followed_cursor = False
@@ -87,10 +100,13 @@ class Account:
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.status = message["status"]
+            self.status, self._headers = message["status"], list(message.get("headers", ()))
             self._is_text = media_of(header(message.get("headers", ()), b"content-type")).is_protectable
         elif message["type"] == "http.response.body":
-            self._sent_bytes += len(message.get("body", b""))
+            body = message.get("body", b"")
+            self._sent_bytes += len(body)
+            if self.measure is not None and self._is_text and self._sent_bytes <= _MAX_KEPT_BYTES:
+                self._kept.append(body)
             if not message.get("more_body", False):
                 self.close()  # before the end is sent, so that the log has it when the client has it
         await self._send(message)
@@ -111,26 +127,37 @@ class Account:
 
     def note_reply(self, answer: RestAnswer, original_bytes: int) -> None:
         self.outcome, self.sizes, self.original_bytes = answer.outcome, answer.sizes, original_bytes
-        self.issued_cursor = answer.issued_cursor
+        self.issued_cursor, self.answer = answer.issued_cursor, answer.answer
         self.followed_cursor = answer.outcome == "read"
+        body = answer.shaped.body
+        self._shown = lambda: body
 
     def note_failure(self, failure: Failure, outcome: Outcome) -> None:
         self.outcome, self.reason = outcome, failure.message
+        self.has_expired = failure.code == invalid_cursor().code
         tokens = len(failure.body) // _CHARS_A_TOKEN
         self.sizes = AnswerSizes(0, tokens)
         self.original_bytes = self.original_bytes or 0
 
-    def decision(self, principal: str, upstream: str, method: str) -> Decision:
-        outcome, sizes = self.outcome, self.sizes
-        if outcome is None:  # unprotected, or nothing a model reads: counted by its length alone
-            outcome, method = ("error" if self.status >= 400 else "passed"), "chars4"
-            tokens = self._sent_bytes // _CHARS_A_TOKEN if self._is_text else 0
-            sizes = AnswerSizes(tokens, tokens)
+    def _passed_sizes(self) -> LazySizes:
+        """Measure what passed: later, if its body was kept. Otherwise it is counted by its length alone."""
+        if self.measure is not None and self._kept and sum(map(len, self._kept)) == self._sent_bytes:
+            media = media_of(header(self._headers, b"content-type"))
+            answer = AppAnswer(self.status, self._headers, media, b"".join(self._kept))
+            return partial(self.measure, answer)
+        tokens = self._sent_bytes // _CHARS_A_TOKEN if self._is_text else 0
+        return AnswerSizes(tokens, tokens)
+
+    def decision(self, principal: Principal, upstream: str, policy: Policy) -> Decision:
+        outcome, sizes, method = self.outcome, self.sizes, policy.estimator.family
+        if outcome is None:  # unprotected, or nothing a model reads
+            outcome, sizes = ("error" if self.status >= 400 else "passed"), self._passed_sizes()
+            method = "chars4" if isinstance(sizes, AnswerSizes) else method
         over = time.perf_counter()
         came_at = self._came_at or over
         return Decision(
             self._now,
-            principal,
+            principal.name,
             upstream,
             self._path,
             outcome,
@@ -144,6 +171,13 @@ class Account:
             issued_cursor=self.issued_cursor,
             followed_cursor=self.followed_cursor,
             reason=self.reason,
+            arm=self.arm,
+            principal_id=principal.id,
+            answer=self.answer,
+            call=self.call,
+            has_expired=self.has_expired,
+            threshold=policy.output_token_threshold,
+            shown=self._shown,
         )
 
 

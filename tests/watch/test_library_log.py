@@ -17,7 +17,7 @@ BEGINNING = """
 import logging, os, sys
 logging.basicConfig()  # as a careless library does
 from brimgate.watch.log import Log
-from brimgate.watch.records import take_records
+from brimgate.watch.library_log import take_records
 log = Log("info", sys.argv[1])
 take_records(log)
 lib = logging.getLogger("some.library")
