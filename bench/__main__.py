@@ -17,6 +17,7 @@ from bench import (
     reload,
     speed,
     store,
+    telemetry,
     tokens,
     vikunja,
 )
@@ -34,6 +35,7 @@ PARTS = {
     "Calls": calls.rows,
     "Hostaway": hostaway.rows,
     "Vikunja": vikunja.rows,
+    "Telemetry": telemetry.rows,
     "Reload": reload.rows,
     "Mixed": mixed.rows,
     "Attack": attack.rows,
