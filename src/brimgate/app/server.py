@@ -469,9 +469,9 @@ class HttpGateway:
             raise OperatorError("records are switched off: set telemetry.enabled")
         self._recorder.flush()
         document = stats_document(records_path(self.config.telemetry.file), question)
-        if not whose:
-            document |= {"alerts": self._recorder.alerts, "accuracy": self._recorder.accuracy}
-        return document
+        if whose:  # a list of tools may have some that are hidden from this caller
+            return {name: document[name] for name in ("total", "rows")}
+        return document | {"alerts": self._recorder.alerts, "accuracy": self._recorder.accuracy}
 
 
 def open_shared(config: Config, log: Log, name: str, fingerprints: Fingerprints) -> "SharedState | None":

@@ -67,17 +67,17 @@ class _Catalog:
 
 
 class Recorder:
-    def __init__(
-        self, options: "Telemetry", tell: Tell, surroundings: Surroundings | None = None, *, file: bool = True
-    ) -> None:
-        """Create it. `file` is False where records are only counted."""
+    def __init__(self, options: "Telemetry", tell: Tell, surroundings: Surroundings | None = None) -> None:
         self.counters = Counters()
         self.dropped = 0
+        """Decisions that were not taken, since the start. Only `take` changes it: the thread keeps what it has seen."""
+        self._dropped_noted = 0
         self.options, self._teller = options, tell
         self._surroundings = surroundings or Surroundings()
-        self._keeps_file = file and options.enabled
+        self._keeps_file = options.enabled
         self._queue: deque[Decision | _Catalog] = deque()
         self._queued_bytes = 0
+        """About so many: two threads change it, and it is put right whenever the queue is empty."""
         self._wake, self._is_awake = threading.Event(), False
         self._is_closing = False
         self._thread: threading.Thread | None = None
@@ -114,7 +114,7 @@ class Recorder:
 
     @property
     def _is_filling(self) -> bool:
-        """Whether it would be late to count only when the second is over."""
+        """Whether it would be late to count only when the second is over: as in `take`, which spares itself a call."""
         return 2 * len(self._queue) > _MAX_QUEUED or 2 * self._queued_bytes > _MAX_QUEUED_BYTES
 
     def take_catalog(
@@ -174,7 +174,9 @@ class Recorder:
                     self._queued_bytes -= one.original_bytes
                 if at % _TURN == _TURN - 1:
                     time.sleep(0)  # whoever waits for the interpreter goes first
-            dropped, self.dropped = self.dropped, 0
+            if not self._queue:
+                self._queued_bytes = 0
+            dropped, self._dropped_noted = self.dropped - self._dropped_noted, self.dropped
             self._desk.note_dropped(dropped)
 
     def flush(self) -> None:
