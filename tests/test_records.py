@@ -400,3 +400,16 @@ def test_a_tool_that_is_read_on_again_and_again_is_marked(tmp_path: Path, here: 
     (row,) = found_in(path, since=0.0).rows
     assert row.reads == 24 and not row.pages_too_much, "one answer of two was read on"
     assert b"24 reads on" in here("stats", "--file", str(path)).stdout
+
+
+def test_an_upstream_that_is_down_is_told_though_nobody_calls(tmp_path: Path) -> None:
+    path = tmp_path / "brimgate.yaml"
+    dead = {"command": sys.executable, "args": ["-c", "raise SystemExit('no licence')"]}
+    path.write_text(json.dumps({"upstreams": {"dead": dead}, "log_format": "json"}))
+    with serve("--config", str(path), command=()) as serving:
+        serving.get("/health")
+        line = wait_until(
+            lambda: [one for one in list(serving.lines) if '"upstream_failing"' in one], "the alert"
+        )[0]
+    told = json.loads(line)
+    assert (told["event"], told["state"], told["subject"]) == ("alert", "raised", "dead")

@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 from brimgate.watch.counters import Counters
-from brimgate.watch.record import Record, fingerprint, route
+from brimgate.watch.record import Record, fingerprint, tool_name
 
 
 def record(age_days: float = 0.0, **changes: Any) -> Record:
@@ -65,10 +65,17 @@ def test_a_path_is_told_without_what_names_one_thing() -> None:
         "/api/v1/listings/40160/prices/7": "/api/v1/listings/{id}/prices/{id}",
         "/things/0b0e8f9a-93a1-4a4b-9f50-0a8b1f5ab0cd": "/things/{id}",
         "/bookings/BK-100959": "/bookings/{id}",
+        "/reservations/HM4K9ABCDE": "/reservations/{id}",
+        "/guests/jane.doe@example.org": "/guests/{id}",
+        "/listings/Villa Jane Doe": "/listings/{id}",
+        "/api/v1/seasonal-rules/price_details": "/api/v1/seasonal-rules/price_details",
         "/api/v1/listings": "/api/v1/listings",
+        "/": "/",
         "list_2024": "list_2024",
+        "resources/read": "resources/read",
+        "my password is secret": "_odd_name",
     }
-    assert {path: route(path) for path in told} == told
+    assert {path: tool_name(path) for path in told} == told
 
 
 def test_a_principal_is_told_by_a_digest() -> None:

@@ -462,16 +462,15 @@ class HttpGateway:
 
     def _statistics(self, query: bytes, whose: str) -> dict[str, Any]:
         from brimgate.watch.record_store import records_path
-        from brimgate.watch.stats import question_of, stats_document
+        from brimgate.watch.stats import NOTHING, question_of, stats_document
 
         question = question_of(dict(parse_qsl(query.decode("ascii", "replace"))), principal=whose)
-        if not self.config.telemetry.enabled:
-            raise OperatorError("records are switched off: set telemetry.enabled")
         self._recorder.flush()
-        document = stats_document(records_path(self.config.telemetry.file), question)
+        path = records_path(self.config.telemetry.file)
+        document = stats_document(path, question) if self.config.telemetry.enabled else NOTHING.document()
         if whose:  # a list of tools may have some that are hidden from this caller
             return {name: document[name] for name in ("total", "rows")}
-        return document | {"alerts": self._recorder.alerts, "accuracy": self._recorder.accuracy}
+        return {"accuracy": self._recorder.accuracy} | document | {"alerts": self._recorder.alerts}
 
 
 def open_shared(config: Config, log: Log, name: str, fingerprints: Fingerprints) -> "SharedState | None":

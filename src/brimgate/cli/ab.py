@@ -30,7 +30,7 @@ def add_parser(commands: Commands) -> None:
         "with what protection would have sent. Says so when the data do not suffice.",
         epilog=_EXAMPLE,
     )
-    add_filters(parser)
+    add_filters(parser, "outcome")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
 
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     from brimgate.watch.record_store import opened_records
     from brimgate.watch.stats import question_of
 
-    names = ("tool", "upstream", "client", "since", "until", "outcome")
+    names = ("tool", "upstream", "client", "since", "until")
     question = question_of({name: getattr(options, name) for name in names} | asked_today(options))
     path = chosen_file(options)
     if not path.exists() and not options.file:
@@ -51,6 +51,7 @@ def run(options: argparse.Namespace) -> int:
         found = arms_of(connection, question)
     missing = suffices(found.direct, found.protected)
     differences = [] if missing else compare(found.direct, found.protected)
+    differences = [one for one in differences if one.a or one.b]  # what never happened needs no comparison
     if options.json:
         arms = [one._asdict() for one in (found.protected, found.direct)]
         told = [_finite(one._asdict()) for one in differences]

@@ -114,8 +114,12 @@ class ShellAccount:
     """Reports the decisions of `reduce` and `read`."""
 
     def __init__(self, tool: str, policy: Policy) -> None:
-        self._tool, self._policy = tool, policy
+        self._upstream, self._tool, self._policy = UPSTREAM, tool, policy
         self._began = time.perf_counter()
+
+    def name(self, upstream: str, tool: str) -> None:
+        """Say whose answer is read on."""
+        self._upstream, self._tool = upstream, tool
 
     def note_reply(self, reply: Reply, cursor: str = "") -> None:
         """Report a reply; `cursor` is the one that was followed to it."""
@@ -146,7 +150,7 @@ class ShellAccount:
         seconds, self._began = time.perf_counter() - self._began, time.perf_counter()
         report(
             Decision(
-                time.time(), USER.name, UPSTREAM, self._tool, outcome, came, sent, sizes, "brimgate",
+                time.time(), USER.name, self._upstream, self._tool, outcome, came, sent, sizes, "brimgate",
                 self._policy.estimator.family, engine_seconds=seconds, principal_id=USER.id,
                 threshold=self._policy.output_token_threshold, **more,
             )

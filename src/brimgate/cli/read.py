@@ -62,6 +62,7 @@ def _read(options: argparse.Namespace, policy: "Policy", query: "Query", account
     protection = make_protection(policy)
     binding = protection.owner(options.cursor, PRINCIPAL, UPSTREAM)
     pack, tool = _pack_named(binding.pack), binding.tool
+    account.name(binding.upstream, tool)
     shell_formatter = None
     if pack is not None:
         from brimgate.cli.calls.pack_text import ShellFormatter

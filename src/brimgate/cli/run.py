@@ -94,14 +94,16 @@ def _relay(options: argparse.Namespace, read: Read) -> int:
 def _tell_savings(log: Log, recorder: "Recorder") -> None:
     """Say in one line what was saved, if there was anything to save."""
     counters = recorder.counters
-    if recorder.options.savings_line and counters.answers:
-        fields = {
+    if recorder.options.savings_line and counters.reductions:
+        fields: dict[str, object] = {
             "answers": counters.answers,
             "reduced": counters.reductions,
             "tokens_before": counters.original_tokens,
             "tokens_after": counters.estimated_tokens,
-            "hint": "brimgate stats shows which tool it was",
         }
+        if recorder.options.enabled:
+            file = recorder.options.file
+            fields["hint"] = f"brimgate stats{f' --file {file}' if file else ''} shows which tool it was"
         log.write("savings", fields)
 
 

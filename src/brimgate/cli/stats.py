@@ -50,8 +50,10 @@ def add_parser(commands: Commands) -> None:
     parser.set_defaults(run=run)
 
 
-def add_filters(parser: argparse.ArgumentParser) -> None:
+def add_filters(parser: argparse.ArgumentParser, *left_out: str) -> None:
     for name, text in _FILTERS.items():
+        if name in left_out:
+            continue
         parser.add_argument(f"--{name}", metavar=name.upper(), default="", help=text)
     parser.add_argument("--today", action="store_true", help="only answers since midnight")
     parser.add_argument("--file", metavar="PATH", default="", help="file of the records (default: yours)")
@@ -59,7 +61,7 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from brimgate.watch.record_store import opened_records
-    from brimgate.watch.stats import NOTHING, question_of, statistics
+    from brimgate.watch.stats import NOTHING, accuracy_in, question_of, statistics
 
     if options.json and options.csv:
         raise BadRequest("choose --json or --csv, not both")
@@ -70,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     if path.exists() or options.file:
         with opened_records(path) as connection:
             found = statistics(connection, question)
-            accuracy = accuracy_in(connection, question.since, question.until)
+            accuracy = accuracy_in(connection, question)
     else:
         found, accuracy = NOTHING, []
     if options.json:
@@ -93,30 +95,19 @@ def chosen_file(options: argparse.Namespace) -> Any:
     return records_path(options.file or environment_config().telemetry.file)
 
 
-def accuracy_in(connection: Any, since: float, until: float) -> list[dict[str, Any]]:
-    """Return how good estimates were, by family and source of the count."""
-    from brimgate.watch.accuracy import Accuracy, Count
-
-    found = Accuracy()
-    query = "SELECT family, estimated, counted, source FROM samples WHERE time >= ? AND time < ?"
-    for family, estimated, counted, source in connection.execute(query, (since, until)):
-        found.add(family, estimated, Count(counted, source))
-    return found.document()
-
-
 # As text
 
 
 def _lines(found: "Statistics", by: str, accuracy: list[dict[str, Any]]) -> Iterator[str]:
     total = found.total
     if not total.calls and not total.reads:
-        yield "no answers match: leave out a filter, or use `brimgate run` or `serve` first"
+        yield "no answers are recorded, or none match: leave out a filter, or use `brimgate run` or `serve` first"
         yield from _losses(found.lost)
         return
     yield f"{_day(found.first)} to {_day(found.last)} · {total.calls:,} answers, {total.reads:,} reads on"
     difference = total.tokens_before - total.tokens_after
-    change = f"{abs(difference):,} {'saved' if difference >= 0 else 'more'} ({_percent(abs(total.saved))})"
-    yield f"tokens: {total.tokens_before:,} before, {total.tokens_after:,} after, {change}"
+    change = f", {abs(difference):,} {'saved' if difference >= 0 else 'more'} ({_percent(abs(total.saved))})"
+    yield f"tokens: {total.tokens_before:,} before, {total.tokens_after:,} after{change if total.tokens_before else ''}"
     yield ""
     width = min(max([len(by), *(len(row.name) for row in found.rows)]), 48)
     yield f"{by:{width}} {_HEADINGS}"
@@ -157,17 +148,24 @@ def _remarks(found: "Statistics") -> Iterator[str]:
 
 def _catalogs(catalogs: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     for upstream, tools in catalogs.items():
-        dearest = ", ".join(f"{printable(name)} {tokens:,}" for name, tokens in list(tools.items())[:3])
-        yield f"list of tools of {printable(upstream)}: {sum(tools.values()):,} tokens, {len(tools)} tools; dearest: {dearest}"
+        most = ", ".join(f"{printable(name)} {tokens:,}" for name, tokens in list(tools.items())[:3])
+        size = f"{sum(tools.values()):,} tokens, {len(tools)} tools"
+        yield f"list of tools of {printable(upstream)}: {size}; most expensive: {most}"
 
 
 def _accuracy(rows: list[dict[str, Any]]) -> Iterator[str]:
     for row in rows:
-        note = ""
         if row["source"] == "reference":
-            note = " (a reference, not the truth: this tokenizer is not public)"
-        elif row["proposed_multiplier"]:
-            note = f"; token_multiplier {row['proposed_multiplier']} would fit better"
+            yield (
+                f"estimates for {row['family']} are {100 * row['median_error']:+.0f} % of the o200k count in the median of "
+                f"{row['samples']:,} samples: a reference, not the truth, because its tokenizer is not public"
+            )
+            continue
+        note = (
+            f"; token_multiplier {row['proposed_multiplier']} would fit better"
+            if row["proposed_multiplier"]
+            else ""
+        )
         yield (
             f"estimates for {row['family']} against {row['source']} counts: {row['samples']:,} samples, "
             f"{_percent(row['within_20'])} within 20 %, median error {100 * row['median_error']:+.0f} %{note}"
@@ -184,7 +182,7 @@ def _percent(share: float) -> str:
 
 
 def _day(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+    return time.strftime("%Y-%m-%d %H:%M %z", time.localtime(seconds))
 
 
 def _csv(rows: "list[Row]") -> str:

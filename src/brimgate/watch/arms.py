@@ -29,17 +29,21 @@ class ShadowFigures:
 class Arms:
     protected: ArmFigures
     direct: ArmFigures
-    """Whatever was sent as it came, in the arms `direct` and `shadow`."""
     shadow: ShadowFigures
 
 
 def arms_of(connection: sqlite3.Connection, question: Question) -> Arms:
+    """Return the arms. Only tools that have calls in both are compared: else tools would be, and not the arms."""
+    import numpy as np
+
     records, _ = chosen_records(connection, question)
-    arm = records["arm"]
-    is_protected = arm == ARMS.index("protected")
+    arm, tools = records["arm"], (records["upstream"].astype("u4") << 16) | records["tool"]
+    is_protected, is_direct = arm == ARMS.index("protected"), arm == ARMS.index("direct")
+    both: Any = np.intersect1d(tools[is_protected], tools[is_direct])
+    is_shared: Any = np.isin(tools, both)
     return Arms(
-        _figures("protected", records[is_protected]),
-        _figures("direct", records[~is_protected]),
+        _figures("protected", records[is_protected & is_shared]),
+        _figures("direct", records[is_direct & is_shared]),
         _shadow(records[arm == ARMS.index("shadow")]),
     )
 

@@ -14,10 +14,9 @@ _MAX_NAME_CHARS: Final = 100
 _MAX_PATH_CHARS: Final = 1_000
 """A path is cut after what is left of it: half an id would not be known for one."""
 _DIGEST_BYTES: Final = 6
-_ID: Final = re.compile(
-    r"/(?:\d+|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}|[0-9a-fA-F]{16,}|[A-Za-z]+[-_:]\d{2,}|[^/]{60,})(?=/|$)"
-)
-"""A part of a path that names one thing of many: a number, a UUID, a long hexadecimal number, `BK-100`."""
+_TOOL: Final = re.compile(r"[\w.:/-]{1,200}")
+_WORD: Final = re.compile(r"v\d{1,3}|[A-Za-z]{1,30}(?:[_-][A-Za-z]{1,30}){0,4}")
+_ODD: Final = "_odd_name"
 
 
 class Record(NamedTuple):
@@ -63,7 +62,7 @@ class Record(NamedTuple):
         return cls(
             decision.time,
             kept_name(decision.upstream),
-            kept_name(route(decision.tool[:_MAX_PATH_CHARS])),
+            tool_name(decision.tool[:_MAX_PATH_CHARS]),
             kept_name(decision.client),
             fingerprint(decision.principal_id or decision.principal),
             decision.outcome,
@@ -99,9 +98,14 @@ def fingerprint(principal: str) -> str:
     return f"{kept_name(kind)}:{digest.hexdigest()}"
 
 
-def route(tool: str) -> str:
-    """Return the path of a REST request without what names one thing of many; the name of a tool stays as it is."""
-    return _ID.sub("/{id}", tool) if tool.startswith("/") else tool
+def tool_name(tool: str) -> str:
+    """Return the name of a tool as it is kept. What no tool is called comes from a caller, and may tell anything."""
+    return kept_name(route(tool) if tool.startswith("/") else tool if _TOOL.fullmatch(tool) else _ODD)
+
+
+def route(path: str) -> str:
+    """Return the path of a REST request without what names one thing of many: only plain words are kept."""
+    return "/".join(one if not one or _WORD.fullmatch(one) else "{id}" for one in path.split("/"))
 
 
 def kept_name(text: str) -> str:

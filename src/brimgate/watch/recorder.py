@@ -80,6 +80,8 @@ class Recorder:
         """About so many: two threads change it, and it is put right whenever the queue is empty."""
         self._wake, self._is_awake = threading.Event(), False
         self._is_closing = False
+        self._is_looking = False
+        """Whether somebody wants us to look though nothing came."""
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
         self._counting, self._keeping = threading.Lock(), threading.Lock()
@@ -156,6 +158,7 @@ class Recorder:
 
     def look(self) -> None:
         """Look whether there is reason for an alert, though no answer came."""
+        self._is_looking = True
         self._awake()
 
     def count(self) -> None:
@@ -181,6 +184,7 @@ class Recorder:
 
     def flush(self) -> None:
         """Count and keep all that was taken so far. It may have to wait for a disk."""
+        self._is_looking = False
         self.count()
         with self._keeping:
             if self._desk is not None:
@@ -207,7 +211,7 @@ class Recorder:
 
     @property
     def _has_work(self) -> bool:
-        return bool(self._queue) or self._desk is None or self._desk.is_busy
+        return bool(self._queue) or self._is_looking or self._desk is None or self._desk.is_busy
 
     def _flush_safely(self) -> None:
         try:
@@ -248,12 +252,14 @@ def record_now(decision: "Decision", options: "Telemetry", tell: Tell) -> None:
     from brimgate.watch.record import Record
     from brimgate.watch.record_store import RecordBatch, RecordStore, records_path
 
+    path = "records"
     try:
         path = records_path(options.file)
         with closing(RecordStore(path, options.max_bytes, options.max_days, is_hurried=True)) as store:
             store.add(RecordBatch([Record.of(decision)]))
     except Exception as error:  # noqa: BLE001  # NFR-4: whatever is wrong with a disk, the answer was given
-        tell("records_unusable", {"error": str(error)[:200]}, "warning")
+        fields = {"file": str(path), "error": str(error)[:200], "hint": "move it away, or set telemetry.file"}
+        tell("records_unusable", fields, "warning")
 
 
 class _Desk:
@@ -282,6 +288,7 @@ class _Desk:
         self.accuracy: Accuracy = Accuracy()
         self.alerts: Alerts = Alerts(AlertOptions())
         self._webhook: Webhook | None = None
+        self._options = options
         self._calls: OrderedDict[tuple[str, str, bytes], tuple[float, bool]] = OrderedDict()
         self._catalogs: dict[str, dict[str, int]] = {}
         self._due: list[tuple[float, str, str, int, str]] = []
@@ -300,6 +307,9 @@ class _Desk:
         from brimgate.watch.accuracy import CounterOptions, Sampling, TokenCounter
         from brimgate.watch.alerts import AlertOptions
 
+        is_same = self._webhook is not None and self._webhook_options(options) == self._webhook_options(
+            self._options
+        )
         self._options = options
         self._sampling = Sampling(options.sample_share)
         self._counter = TokenCounter(
@@ -308,6 +318,8 @@ class _Desk:
         self.alerts.options = AlertOptions(
             options.alert_oversized_share, options.alert_window_seconds, options.alert_least_answers
         )
+        if is_same:
+            return  # what waits to be delivered goes on waiting
         if self._webhook is not None:
             self._webhook.close(0)
         self._webhook = None
@@ -318,6 +330,10 @@ class _Desk:
                 self._webhook = Webhook(fill(options.webhook_url), fill(options.webhook_secret), self._tell)
             except OperatorError as error:
                 self._tell("webhook_refused", {"reason": str(error)}, "error")
+
+    @staticmethod
+    def _webhook_options(options: "Telemetry") -> tuple[str, str]:
+        return options.webhook_url, options.webhook_secret
 
     @property
     def is_busy(self) -> bool:
@@ -446,7 +462,7 @@ class _Desk:
             self._store.add(batch)
         except Exception as error:  # noqa: BLE001  # whatever is wrong with a disk
             self._is_failing = True
-            fields = {"error": str(error)[:200], "hint": _HINT}
+            fields = {"file": str(records_path(self._options.file)), "error": str(error)[:200], "hint": _HINT}
             if self._store is not None and is_damaged(error) and self._store.start_anew():
                 self._tell(
                     "records_damaged",

@@ -187,12 +187,21 @@ def load_records(connection: sqlite3.Connection, since: float = 0.0, until: floa
 
 def chosen_records(connection: sqlite3.Connection, question: Question) -> "tuple[Records, Any]":
     """Return the records that are asked about, and how often the answer of each was read on."""
+    import numpy as np
+
     every = load_records(connection, question.since, question.until)
     chosen = every["time"] >= 0
     names: dict[str, int] = dict(connection.execute("SELECT text, id FROM names"))
     for column in ("tool", "upstream", "client", "principal"):
         if text := getattr(question, column):
-            chosen &= every[column] == names.get(text, -1)
+            # A client is told with its version, and may be asked for without.
+            beginning = f"{text} " if column == "client" else text
+            numbers = [number for name, number in names.items() if name == text or name.startswith(beginning)]
+            chosen &= (
+                np.isin(every[column], numbers)
+                if column == "client"
+                else every[column] == names.get(text, -1)
+            )
     if question.outcome:
         chosen &= every["outcome"] == OUTCOMES.index(OUTCOME_WORDS[question.outcome])
     # Counted before: an outcome leaves out the records of what was read on.
@@ -356,9 +365,20 @@ def _catalogs(connection: sqlite3.Connection, question: Question) -> dict[str, d
 def stats_document(path: Path, question: Question) -> dict[str, Any]:
     """Answer a question from a file, as JSON. A file that is not there yet has no records."""
     if not path.exists():
-        return NOTHING.document()
+        return NOTHING.document() | {"accuracy": []}
     with opened_records(path) as connection:
-        return statistics(connection, question).document()
+        return statistics(connection, question).document() | {"accuracy": accuracy_in(connection, question)}
+
+
+def accuracy_in(connection: sqlite3.Connection, question: Question) -> list[dict[str, Any]]:
+    """Return how good estimates were in a time, by family and source of the count."""
+    from brimgate.watch.accuracy import Accuracy, Count
+
+    found = Accuracy()
+    query = "SELECT family, estimated, counted, source FROM samples WHERE time >= ? AND time < ?"
+    for family, estimated, counted, source in connection.execute(query, (question.since, question.until)):
+        found.add(family, estimated, Count(counted, source))
+    return found.document()
 
 
 _UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
@@ -372,6 +392,9 @@ def question_of(given: Mapping[str, str], principal: str = "", now: float | None
     if unknown:
         raise BadRequest(f"unknown parameter {unknown[0][:40]!r}")
     words = {name: given[name] for name in ("tool", "upstream", "client", "outcome", "by") if given.get(name)}
+    upstream, slash, tool = words.get("tool", "").partition("/")
+    if slash and upstream and "upstream" not in words:  # as a row is called
+        words |= {"upstream": upstream, "tool": tool}
     since = moment(given["since"], now) if given.get("since") else 0.0
     until = moment(given["until"], now) if given.get("until") else FOREVER
     if given.get("today", "") not in ("", "false", "0"):
