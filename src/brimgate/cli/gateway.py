@@ -202,13 +202,36 @@ def _chosen(options: argparse.Namespace) -> Callable[[Config], dict[str, Upstrea
         raise OperatorError("--chained is for a URL or a command; in a file, write chained: true")
     if arguments:
         one = replace(started_by(arguments), chained=options.chained)
-        return lambda config: {Path(arguments[0]).stem: _with_rules(one, Path(arguments[0]).stem, config)}
+
+        def started(config: Config) -> dict[str, Upstream]:
+            name = server_name(arguments, config)
+            return {name: _with_rules(one, name, config)}
+
+        return started
     if given is not None and is_url:
         name = _host_of(given)
         one = Upstream(url=given, transport=options.transport or "auto", chained=options.chained)
         refuse_unfilled(one)
         return lambda config: {name: _with_rules(one, name, config)}
     return lambda config: _named(config, given)
+
+
+_RUNNERS: Final = frozenset(("npx", "bunx", "uvx", "pipx", "uv"))
+_OF_RUNNERS: Final = frozenset(("run", "tool", "exec", "x"))
+
+
+def server_name(arguments: Sequence[str], config: Config) -> str:
+    """Return what a server is called that a command starts: the program, or what a runner such as npx runs.
+
+    So several servers of a runner can be told apart. Whoever has rules for the runner in the file keeps its name.
+    """
+    stem = Path(arguments[0]).stem
+    if stem not in _RUNNERS or stem in config.upstreams:
+        return stem
+    given = (one for one in arguments[1:] if not one.startswith("-") and one not in _OF_RUNNERS)
+    package = next(given, stem).rstrip("/").rpartition("/")[2]
+    found = re.match(r"[A-Za-z0-9][\w.-]{0,59}", package)
+    return found[0] if found else stem
 
 
 def started_by(command: Sequence[str]) -> Upstream:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
-from brimgate.cli.gateway import config_path, near_option, near_url, refuse_unfilled, started_by
+from brimgate.cli.gateway import config_path, near_option, near_url, refuse_unfilled, server_name, started_by
 from brimgate.cli.output import complain, printable
 from brimgate.config.declarations import Config, Upstream
 from brimgate.config.masking import MASK, masked_arguments
@@ -143,7 +143,7 @@ def _chosen(options: argparse.Namespace) -> Target:
             raise BadRequest(f"either {printable(options.words[0])[:100]} or a command behind --, not both")
         _refuse_http_options(options)
         one = started_by(command)
-        return Target(Path(command[0]).stem, one, tuple(options.words), "", config)
+        return Target(server_name(command, config), one, tuple(options.words), "", config)
     if not options.words:
         raise BadRequest(f"{_WHICH}{_known(config)}")
     given: str = options.words[0]
