@@ -413,3 +413,17 @@ def test_an_upstream_that_is_down_is_told_though_nobody_calls(tmp_path: Path) ->
         )[0]
     told = json.loads(line)
     assert (told["event"], told["state"], told["subject"]) == ("alert", "raised", "dead")
+
+
+def test_the_tool_that_fills_the_context_is_the_first_row(tmp_path: Path, here: Here) -> None:
+    """SC-006: who sees an overflow finds its tool by one command, with the size of its largest answer."""
+    options, path = recorded(tmp_path)
+    with gateway(*options, command=[]) as client:
+        client.greet()
+        for _ in range(5):
+            client.call("tell", shape="small_list")
+        client.call("open", shape="large_list")
+        client.close()
+    rows = json.loads(here("stats", "--json", "--file", str(path)).stdout)["rows"]
+    assert rows[0]["name"] == "telling/open" and rows[0]["largest"] > 10_000 > rows[1]["largest"]
+    assert rows[0]["share"] > 0.9 and rows[0]["outcomes"] == {"passed": 1}, "nothing protected it"
