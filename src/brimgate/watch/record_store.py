@@ -182,6 +182,9 @@ class RecordStore:
             self._names.clear()  # some of them may have been undone
             raise
 
+    def __del__(self) -> None:
+        self.close()  # since Python 3.13 a connection complains that nobody has closed it
+
     def close(self) -> None:
         if self._connection is not None:
             with suppress(sqlite3.Error):
