@@ -125,8 +125,9 @@ def test_an_answer_of_any_shape_takes_little_memory(shape: str) -> None:
     from bench.memory import MOST_HELD, MOST_PEAK, ROOM, memory_of
 
     found = memory_of(shape, 8 << 20)
-    # What a process has differs from run to run by what its allocators keep; `python -m bench memory` has the bars.
-    noise = 16 << 20
+    # What a process has differs from run to run by what its allocators keep: 26 to 42 MB after the same log of 8 MB.
+    # `python -m bench memory` has the bars.
+    noise = 32 << 20
     if shape in HEAVY:
         assert found.peak <= ROOM + 2 * MOST_PEAK * found.sent
     else:

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from bench.fidelity import planted
 from bench.generators import hostile, samples
 from brimgate.engine.document import Document
-from brimgate.engine.highlights import _find
+from brimgate.engine.maps import Foreword, _foreword, detectors
+from brimgate.engine.maps.survey import TextLines
 from brimgate.testing import bookings
 from tests.engine.holding import Held, policy
 
@@ -58,8 +60,16 @@ def test_a_row_that_lacks_what_all_others_have_is_shown() -> None:
     assert "\n/277: lacks owner" in opening(items)
 
 
-def test_rows_that_are_all_alike_give_no_highlights() -> None:
-    assert opening(rows()) == ""
+def test_a_name_that_counts_on_from_others_is_not_rare_but_another_one_is() -> None:
+    items = [{**row, "worker": f"worker-{1 + at % 12}"} for at, row in enumerate(rows())]
+    items[300]["worker"] = "worker-13"
+    assert "worker=worker-13" not in opening(items)
+    items[300]["worker"] = "worker-77"
+    assert "worker=worker-77 (1 of 600)" in opening(items)
+
+
+def test_rows_that_are_all_alike_are_told_to_be_so() -> None:
+    assert opening(rows()).endswith("\nnothing stands out")
 
 
 def test_one_fatal_line_among_thousands_is_shown_with_its_line_number() -> None:
@@ -77,14 +87,41 @@ def test_many_lines_of_one_error_are_shown_once_with_their_number() -> None:
     for n in range(100, 4_000, 400):
         lines[n] = f"2026-11-15 10:00:00 ERROR cannot reach replica {n}"
     found = Held("\n".join(lines).encode()).opening().highlights
-    assert found.count("cannot reach replica") == 1
-    assert "(10 lines like this)" in found
+    shown = found.partition("\nmap of ")[0]
+    assert shown.count("cannot reach replica") == 1
+    assert "(10 lines like this)" in shown
+
+
+def test_entries_whose_stack_traces_differ_are_of_one_form() -> None:
+    """A trace that a program wrote into one line of JSON makes no two lines alike; and it is no entry of its own."""
+    frames = [f"\\n\\tat shop.Part{at}.run(Part{at}.java:{at})" for at in range(400)]
+    lines = [
+        f'pay-{at % 3} {{"ts": "2026-11-15T10:{at // 60 % 60:02}:{at % 60:02}.000Z", "lvl": "ERROR", "msg": '
+        f'"charge failed: Timeout{"".join(frames[at % 300 : at % 300 + 2 + at % 7])}"}}'
+        for at in range(800)
+    ]
+    lines[400] = lines[400].replace("charge failed: Timeout", "ledger is out of balance")
+    lines.insert(600, "Caused by: shop.Fault: FATAL: connection lost")
+    told = Held("\n".join(lines).encode(), policy(2_000)).opening().highlights
+    assert "line 401: " in told and "ledger is out of balance …" in told and "line 601: " in told
+    assert "charge failed" not in told.partition("map of ")[0]
+    assert "FATAL" not in told.partition("map of ")[2].partition("the end:")[0]
+
+
+def test_a_path_with_an_n_after_its_backslash_is_no_line_break() -> None:
+    lines = [
+        f"2026-11-15T10:{at // 60:02}:{at % 60:02}Z INFO served C:\\nginx\\html\\{at}" for at in range(900)
+    ]
+    lines[500] = "2026-11-15T10:08:20Z FATAL cannot open the file C:\\nginx\\conf\\sites"
+    assert "C:\\nginx\\conf\\sites" in Held("\n".join(lines).encode(), policy(2_000)).opening().highlights
 
 
 def test_highlights_stay_within_their_share_and_can_be_switched_off() -> None:
     data = json.dumps(bookings(500)).encode()
     shown = Held(data, policy(1_000)).opening()
-    assert 0 < policy().estimator.ceiling(shown.highlights) <= 300
+    assert 0 < policy().estimator.ceiling(shown.highlights) <= 800
+    alone = Held(data, policy(4_000, map_share=0.0)).opening().highlights
+    assert alone.startswith("stands out (") and policy().estimator.ceiling(alone) <= 1_200
     assert Held(data, policy(1_000, highlights=False)).opening().highlights == ""
 
 
@@ -104,12 +141,23 @@ def test_the_planted_anomalies_of_the_corpus_are_all_in_the_first_reply(corpus: 
 
 @pytest.mark.slow
 def test_no_generated_or_hostile_answer_makes_the_search_for_oddities_fail() -> None:
-    """find_highlights would swallow the mistake; here it must not be made."""
+    """foreword_of would swallow the mistake; here it must not be made."""
     answers = [(sample.name, sample.data) for sample in samples(seed=5) if len(sample.data) < 200_000]
     for name, data in [*answers, *hostile(40_000)]:
         source = Document(data)
         inner = source.inside(source.focus.node) if source.is_json else source
-        assert isinstance(_find(inner), tuple), name
+        assert isinstance(_foreword(inner, policy(), "", ""), Foreword), name
+
+
+def test_no_kind_of_the_evaluation_makes_a_survey_fail() -> None:
+    """A mistake would be swallowed, and nothing be told of all answers of a kind."""
+    import bench.fidelity.set_eight  # noqa: F401
+
+    for case in planted.cases(3):
+        assert _foreword(Document(case.text.encode()), policy(), "", "").survey.lines, case.kind
+        text = TextLines.of(case.text)
+        for one in detectors() if not case.is_json else ():
+            assert one.recognise(text) < 0.5 or one.survey(text).title, (case.kind, one.kind)
 
 
 def test_nine_in_ten_planted_anomalies_of_generated_answers_are_in_the_first_reply() -> None:

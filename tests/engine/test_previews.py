@@ -68,6 +68,23 @@ def test_an_object_with_thousands_of_keys_says_how_many_are_missing() -> None:
     assert held.tokens(reply) <= 4_000
 
 
+def test_a_map_of_many_like_members_shows_some_of_them_whole() -> None:
+    services = {
+        f"svc-{at:03d}": {
+            "image": f"shop/{at}",
+            "env": {"POOL": str(at), "TIER": "front"},
+            "ports": [8000 + at] * 12,
+        }
+        for at in range(400)
+    }
+    content = (
+        Held(json.dumps({"name": "shop", "services": services}).encode(), policy(2_000)).opening().content
+    )
+    assert "shop/0" in content and "POOL" in content
+    assert "more keys at /services" in content
+    assert content.count("tokens at /services/") <= 2
+
+
 def test_under_the_threshold_nothing_changes() -> None:
     assert Held(json.dumps({"id": 1, "text": "x " * 200}).encode(), policy(2_000)).first() is None
 

@@ -26,7 +26,7 @@ TWO_LISTS = json.dumps(
     {"pods": PODS, "errors": ERRORS, "meta": {"owner": "Quux", "to": "call-bound"}}
 ).encode()
 MAP = json.dumps(
-    {"services": {f"s{n}": {"enabled": n % 5 != 0, "note": "words " * 20} for n in range(400)}}
+    {"services": {f"s{n}": {"enabled": n % 5 != 0, "note": f"words {n} " * 20} for n in range(400)}}
 ).encode()
 LOG = "".join(
     f"10:00:{n % 60:02d} {'ERROR' if n % 60 == 3 else 'INFO'} {'error count' if n % 20 == 1 else 'ok'} request {n}\n"
@@ -181,7 +181,7 @@ def test_a_line_ends_before_its_carriage_return() -> None:
 
 
 def test_keys_are_found_as_they_are_and_as_in_a_path() -> None:
-    data = json.dumps({f"svc-{n}/x~y": {"port": n, "note": "words " * 30} for n in range(300)}).encode()
+    data = json.dumps({f"svc-{n}/x~y": {"port": n, "note": f"words {n} " * 30} for n in range(300)}).encode()
     for search in ("svc-10/x~y", "svc-10~1x~0y"):
         assert Held(data).ask(search=search).record["total"]["elsewhere"] == 2
 

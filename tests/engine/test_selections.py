@@ -120,7 +120,9 @@ def test_a_pattern_that_would_explode_elsewhere_is_linear_here() -> None:
 
 
 def test_search_in_an_object_finds_leaves_with_their_paths() -> None:
-    data = json.dumps({f"section{n}": {"name": f"n{n}", "text": "filler " * 90} for n in range(60)}).encode()
+    data = json.dumps(
+        {f"section{n}": {"name": f"n{n}", "text": f"filler {n} " * 90} for n in range(60)}
+    ).encode()
     reply = Held(data).ask(search="n41")
     assert '/section41/name: "n41"' in reply.content
 
@@ -155,7 +157,9 @@ def rows_of(reply: Reply) -> list[dict[str, object]]:
 
 
 def test_fields_of_a_map_are_chosen_inside_each_of_its_values() -> None:
-    services = {f"s{n}": {"port": 8_000 + n, "on": n % 5 != 0, "note": "words " * 20} for n in range(400)}
+    services = {
+        f"s{n}": {"port": 8_000 + n, "on": n % 5 != 0, "note": f"words {n} " * 20} for n in range(400)
+    }
     held = Held(json.dumps({"services": services}).encode())
     replies = held.follow(held.ask(fields="port,on", form="json"))
     rows = [row for reply in replies for row in rows_of(reply)]

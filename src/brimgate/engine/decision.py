@@ -211,6 +211,14 @@ class Decision:
     """The budget of a list or object."""
     shown: Callable[[], bytes] | None = None
     """Returns the text that is sent, so that a sample can be counted."""
+    method: str = ""
+    """The method of MCP; empty on paths that are not MCP."""
+    arguments: bytes = b""
+    """What the call asked for, or the beginning of it: JSON, or the query of a URL. It is never logged."""
+    error_type: str = ""
+    """`tool_error` if the tool reports a failure, else the code of the error, as OpenTelemetry has it."""
+    trace: object = None
+    """What spans are made of, where there are spans (relay/trace_context)."""
 
     def measured(self) -> AnswerSizes:
         if not isinstance(self.sizes, AnswerSizes):
@@ -257,7 +265,7 @@ class Decision:
             "arm": self.arm,
             "latency": round(self.latency_seconds * 1_000, 2),
             "engineMs": round(self.engine_seconds * 1_000, 2),
-            "upstreamMs": round(self.upstream_seconds * 1_000, 1),
+            "upstreamMs": round(self.upstream_seconds * 1_000, 3),
             "cursorIssued": self.issued_cursor,
             "cursorFollowed": self.followed_cursor,
         }
@@ -267,6 +275,9 @@ class Decision:
 
 
 Report = Callable[[Decision], None]
+MAX_ARGUMENT_BYTES: Final = 4_096
+"""So much of the arguments a decision keeps: it may wait for its turn with ten thousand others."""
+TOOL_ERROR: Final = "tool_error"
 _NAME_DIGITS: Final = 8
 
 

@@ -191,7 +191,8 @@ def _spellings_for(pattern: str) -> frozenset[str]:
     return frozenset(wanted)
 
 
-def _pattern(pattern: str, *, is_exact: bool) -> Callable[[str], Spans]:
+def compiled(pattern: str, *, is_exact: bool = True) -> Any:
+    """Compile a pattern. Raise BadRequest if it is none."""
     import re2  # pyright: ignore[reportMissingTypeStubs]  # loaded here: 11 ms, and few search
 
     engine: Any = re2
@@ -200,7 +201,7 @@ def _pattern(pattern: str, *, is_exact: bool) -> Callable[[str], Spans]:
     options.log_errors = False
     options.max_mem = 8 << 20
     try:
-        compiled = engine.compile(f"(?m){pattern}", options)
+        return engine.compile(f"(?m){pattern}", options)
     except UnicodeEncodeError:
         raise BadRequest("search is not a valid pattern: it is not Unicode text") from None
     except engine.error as error:
@@ -208,11 +209,15 @@ def _pattern(pattern: str, *, is_exact: bool) -> Callable[[str], Spans]:
         text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
         raise BadRequest(f"search is not a valid pattern: {text} ({_DIALECT})") from None
 
+
+def _pattern(pattern: str, *, is_exact: bool) -> Callable[[str], Spans]:
+    found_by = compiled(pattern, is_exact=is_exact)
+
     def find(text: str) -> Spans:
         if not text.isascii():
             text = text.encode("utf-8", "replace").decode()  # RE2 takes no lone surrogates
-        if compiled.search(text) is None:
+        if found_by.search(text) is None:
             return []
-        return [found.span() for found in islice(compiled.finditer(text), MAX_SPANS)]
+        return [found.span() for found in islice(found_by.finditer(text), MAX_SPANS)]
 
     return find

@@ -14,7 +14,7 @@ from brimgate.engine.forms import Rendered
 from brimgate.engine.matcher import has_capitals
 from brimgate.engine.policy import Policy
 from brimgate.engine.query import COUNT, View
-from brimgate.engine.search import AROUND, LONG_LINE, Hit, Hits, TextLines, search
+from brimgate.engine.search import AROUND, LONG_LINE, Hit, Hits, LineUnits, search
 from brimgate.errors import BadRequest
 
 CONTEXT_LINES: Final = 2
@@ -212,7 +212,7 @@ class _Excerpts:
 
 
 def _excerpts_of(hits: Hits, base: str, *, is_inverse: bool) -> _Excerpts:
-    files = hits.units.files() if isinstance(hits.units, TextLines) else {}
+    files = hits.units.files() if isinstance(hits.units, LineUnits) else {}
     # Around what was excluded from, there is what was excluded.
     return _Excerpts(hits, base, 0 if is_inverse else CONTEXT_LINES, files)
 

@@ -14,6 +14,7 @@ from brimgate.engine.tokens.estimator import MIN_BUDGET, Estimator
 
 if TYPE_CHECKING:
     from brimgate.engine.decision import AnswerFormat, Arm
+    from brimgate.engine.maps.survey import Detector
 
 OutputSchema = Literal["drop", "relax", "keep"]
 Annotate = Literal["always", "reduced"]
@@ -109,7 +110,22 @@ class AnswerOptions:
         aliases=("summarization_enabled",),
     )
     highlights: bool = option(True, "show highlights: items and lines that stand out")
-    highlight_share: float = option(0.3, "largest share of the budget for highlights", minimum=0, maximum=0.9)
+    highlight_share: float = option(
+        0.53,
+        "share of the budget for highlights, more if the map needs less; 0 leaves them out",
+        minimum=0,
+        maximum=0.9,
+    )
+    map_share: float = option(
+        0.12,
+        "share of the budget for the map of the whole, more if highlights need less; 0 leaves it out",
+        minimum=0,
+        maximum=0.9,
+    )
+    alarm_words: tuple[str, ...] = option(
+        ("payment_failed", "chargeback", "fraud"),
+        "words of your field that report trouble: what has one stands out where it is rare",
+    )
     format: Form = option("auto", "output format for JSON; `auto` picks the cheapest lossless one")
     compact: Switch = option("never", "`always`: rewrite small answers too if a lossless format is cheaper")
     strip_vectors: bool | None = option(
@@ -149,6 +165,8 @@ class Policy(AnswerOptions):
     """Read what is nearly JSON for its structure. REST leaves it to the client, which gets it as it came."""
     chunks_members: bool = True
     """Chunk a text that is most of an object. REST previews every object instead (FR-015)."""
+    detectors: "tuple[Detector, ...]" = ()
+    """What a pack adds to the kinds of text that are recognised."""
 
     def __post_init__(self) -> None:
         if self.strip_vectors is None:

@@ -25,6 +25,8 @@ _STUB_BYTES: Final = 70
 _STUB: Final = '"… '.encode()
 _WORTH_OPENING: Final = 160
 """With less room than this (in bytes), naming a section is better than beginning it."""
+_MANY_MEMBERS: Final = 12
+_OPENED_BYTES: Final = 400
 _MAX_SECTIONS: Final = 24
 _TRIES: Final = 8
 _ENOUGH: Final = 0.6
@@ -331,6 +333,10 @@ def _cut_object(draft: _Draft, children: Children, pointer: str, room: int, dept
             room -= cost
         else:
             heavy.append(at)
+    if len(heavy) > _MANY_MEMBERS and room < _WORTH_OPENING * len(heavy):
+        # A few members of a map, as whole as can be, tell more than the sizes of many.
+        usual = sorted(children.ends[at] - children.starts[at] for at in heavy)[len(heavy) // 2]
+        heavy = sorted(heavy)[: max(1, room // max(usual + _STUB_BYTES, _OPENED_BYTES))]
     for number, at in enumerate(heavy):
         step = pointer_step(children, at)
         share = max(room, 0) // (len(heavy) - number)

@@ -12,6 +12,7 @@ from brimgate.errors import BadRequest
 
 MAX_FIELDS: Final = 100
 MAX_PATTERN_CHARS: Final = 500
+MAX_SQL_CHARS: Final = 10_000
 _COLUMN: Final = re.compile(r"\s*(\d{1,9})\s*@\s*(\d{1,9})\s*\Z")
 COUNT: Final = "count"
 """The form of a reply to a search that tells only how many matches there are."""
@@ -78,6 +79,8 @@ class Query:
     pages: tuple[int, int] | None = None
     form: str = ""
     column: int = 0
+    sql: str = ""
+    """A query over the tables of the answer; its result is an answer of its own."""
 
 
 def parse_query(
@@ -89,10 +92,11 @@ def parse_query(
     search: object = None,
     pages: object = None,
     form: object = None,
+    query: object = None,
     max_limit: int = 200,
 ) -> Query:
     column = _COLUMN.match(lines) if isinstance(lines, str) else None
-    query = Query(
+    asked = Query(
         column=int(column[2]) if column else 0,
         limit=_limit(limit, max_limit),
         fields=_fields(fields),
@@ -101,14 +105,19 @@ def parse_query(
         search=_text("search", search, MAX_PATTERN_CHARS) if search else "",
         pages=_range("pages", pages),
         form=_form(form),
+        sql=_text("query", query, MAX_SQL_CHARS) if query else "",
     )
-    if query.pages and query.pages[1] - query.pages[0] >= MAX_PAGES:
+    if asked.pages and asked.pages[1] - asked.pages[0] >= MAX_PAGES:
         raise BadRequest(f"pages spans more than {MAX_PAGES}: ask for fewer at once")
-    if query.lines and query.pages:
+    if asked.lines and asked.pages:
         raise BadRequest("lines cannot be combined with pages: a range of lines is read on by its own cursor")
-    if query.form == COUNT and not query.search:
+    if asked.form == COUNT and not asked.search:
         raise BadRequest("format=count needs a search to count the matches of")
-    return query
+    if asked.sql and (asked.fields or asked.lines or asked.search or asked.pages):
+        raise BadRequest(
+            "query cannot be combined with fields, lines, search or pages: use them on the cursor of its result"
+        )
+    return asked
 
 
 def _limit(value: object, most: int) -> int:

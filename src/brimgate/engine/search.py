@@ -73,7 +73,7 @@ class _Items(Units):
         return self._document.raw(self._document.child(self._children, at))
 
 
-class TextLines(Units):
+class LineUnits(Units):
     def __init__(self, document: Document) -> None:
         self.long_text = document.long_text
         super().__init__(self.long_text.line_count)
@@ -381,7 +381,7 @@ def _values(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _search_lines(document: Document, wanted: Matcher, lines: tuple[int, int] | None = None) -> Hits:
-    units = TextLines(document)
+    units = LineUnits(document)
     hits, sorter = _nothing("lines", units, wanted), _Sorter(units, wanted)
     first, last = (lines[0] - 1, min(lines[1], len(units))) if lines else (0, len(units))
     hits.lines = range(min(first, last), last) if lines else None
@@ -391,7 +391,7 @@ def _search_lines(document: Document, wanted: Matcher, lines: tuple[int, int] | 
     return hits
 
 
-def _line_batches(units: TextLines, first: int, last: int) -> Iterator[tuple[int, Batch]]:
+def _line_batches(units: LineUnits, first: int, last: int) -> Iterator[tuple[int, Batch]]:
     text = units.long_text
     at, end = text.line_start(first), text.line_start(last)
     while at < end:

@@ -7,6 +7,7 @@ import csv
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -14,7 +15,7 @@ import msgspec
 from brimgate.engine import jsontext
 from brimgate.engine.chunks import LongText
 from brimgate.engine.lazy import LazySequence
-from brimgate.engine.textkind import TextKind
+from brimgate.engine.textkind import TextKind, head_lines
 
 _strict: Final = msgspec.json.Decoder(msgspec.Raw)
 _DELIMITERS: Final = ",\t;|"
@@ -81,12 +82,13 @@ def _is_row(line: bytes) -> bool:
 
 
 def _csv(text: LongText) -> TableRows:
-    first = _decoded(_between(text, 0, 1))
+    head = head_lines(_lines(text))
+    first = _decoded(_between(text, head, head + 1))
     delimiter = max(_DELIMITERS, key=first.count)
-    rows = csv.reader(map(_decoded, _lines(text)), delimiter=delimiter)
+    rows = csv.reader(map(_decoded, islice(_lines(text), head, None)), delimiter=delimiter)
     header = tuple(next(rows))
-    ends = array("Q", [rows.line_num])
-    ends.extend(rows.line_num for _ in rows)
+    ends = array("Q", [head + rows.line_num])
+    ends.extend(head + rows.line_num for _ in rows)
 
     def read(at: int) -> bytes:
         lines = _decoded(_between(text, ends[at], ends[at + 1])).removesuffix("\n").split("\n")

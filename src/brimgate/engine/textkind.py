@@ -1,7 +1,9 @@
 """Guess the kind of a text. The kind decides where the text is cut, never whether anything is lost."""
 
 import re
+from collections.abc import Iterable
 from enum import StrEnum
+from itertools import islice, takewhile
 from typing import Final
 
 _SAMPLE_BYTES: Final = 6_000
@@ -52,6 +54,12 @@ _HTML: Final = re.compile(
 _REPR: Final = re.compile(
     rb"\s*+[\[({]\s*+(?:[\[({]\s*+)?(?:'[^'\n]{0,200}'\s*+[,:\])}]|(?:None|True|False|-?\d[\d.]*+)\s*+,|Decimal\(|datetime\.)"
 )
+_QUOTED: Final = re.compile(rb'"[^"]*"')
+_NAME: Final = re.compile(rb"\W{0,3}[^\W\d].{0,59}", re.DOTALL)
+_DELIMITERS: Final = (b",", b"\t", b";", b"|")
+_SURE_DELIMITERS: Final = 3
+_LOOKED_AT: Final = 40
+_MAX_HEAD: Final = 20
 _BASE64: Final = re.compile(rb"(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/_=\r\n-]+\Z")
 
 
@@ -79,9 +87,11 @@ def _by_lines(lines: list[bytes]) -> TextKind:
         return TextKind.JSON_LINES
     if _share(_TRACE, lines) > 0.15:
         return TextKind.TRACE
+    if _is_csv(lines, _SURE_DELIMITERS):  # before logs and listings, which a time in every row looks like
+        return TextKind.CSV
     if _share(ENTRY, lines) > 0.3 or _is_leveled(lines):
         return TextKind.LOG
-    if _is_csv(lines):  # before listings, which a time in every row looks like
+    if _is_csv(lines):
         return TextKind.CSV
     if _share(_LISTING, lines) > 0.5:
         return TextKind.LISTING
@@ -102,14 +112,33 @@ def _is_leveled(lines: list[bytes]) -> bool:
     return sum(map(lowered.count, _LEVELS)) > least and _share(_LEVELED, lines) * len(lines) > least
 
 
-def _is_csv(lines: list[bytes]) -> bool:
-    """Return whether most lines have as many delimiters as the first one."""
-    lines = [line for line in lines[:40] if line.strip()][:-1]
+def head_lines(lines: Iterable[bytes]) -> int:
+    """Return how many lines stand above the names of the columns: comments and empty ones. Names may have such a mark."""
+    first = list(islice(lines, _MAX_HEAD + 1))
+    count = sum(
+        1 for _ in takewhile(lambda line: not line.strip() or line.startswith(b"#"), first[:_MAX_HEAD])
+    )
+    if count and count < len(first):
+        above, below = (_QUOTED.sub(b"", line) for line in first[count - 1 : count + 1])
+        if any(below.count(mark) == above.count(mark) > 0 for mark in _DELIMITERS):
+            return count - 1
+    return count
+
+
+def _is_csv(lines: list[bytes], least: int = 1) -> bool:
+    """Return whether most lines have as many delimiters as the line of names, and at least so many; in quotes are none.
+
+    Where only delimiters tell it, the first line must be names: words, each another one.
+    """
+    lines = [_QUOTED.sub(b"", line) for line in lines[head_lines(lines) :][:_LOOKED_AT] if line.strip()][:-1]
     if len(lines) < 3:
         return False
-    for delimiter in (b",", b"\t", b";", b"|"):
+    for delimiter in _DELIMITERS:
         count = lines[0].count(delimiter)
-        if count and sum(line.count(delimiter) == count for line in lines) >= 0.8 * len(lines):
+        if count < least or sum(line.count(delimiter) == count for line in lines) < 0.8 * len(lines):
+            continue
+        names = [name.strip() for name in lines[0].split(delimiter)]
+        if least == 1 or (len(set(names)) == len(names) and all(map(_NAME.fullmatch, names))):
             return True
     return False
 

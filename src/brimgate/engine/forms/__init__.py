@@ -40,6 +40,9 @@ _CLEAR_BYTES: Final = 0.9
 _CLEAR: Final = 0.75
 """A form that costs less than this share of JSON by the table is cheaper, whatever the table's error."""
 
+_SMALL_BYTES: Final = 2_000
+"""Of an answer this small the shorter of two forms is taken to be the cheaper."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
@@ -73,14 +76,17 @@ def choose_by_bytes(raw: bytes, estimator: Estimator) -> Rendered:
 
 
 def _compact(raw: bytes, estimator: Estimator) -> Rendered:
-    """Write tables as columns.
+    """Write tables as columns, if they save much or more than leaving out needless quotes does.
 
     Write a value without tables without needless quotes or, if it is a list, one item a line.
     """
     text = columns.encode(raw)
-    if text is not None:
+    if text is not None and len(text) <= _CLEAR * len(raw):
         return Rendered("columns", text)
     best = Rendered("bare", plain.encode_bare(raw))
+    size = len if len(raw) < _SMALL_BYTES else estimator.table
+    if text is not None and size(text) <= size(best.text):
+        return Rendered("columns", text)
     listed = plain.encode_lines(raw) if raw[:1] == b"[" else None
     if listed is not None and estimator.table(listed) < estimator.table(best.text):
         return Rendered("lines", listed)

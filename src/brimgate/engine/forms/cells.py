@@ -3,12 +3,12 @@
 import json
 import re
 from collections.abc import Sequence
+from enum import Enum
 from typing import Any, Final
 
 import msgspec
 
 from brimgate.engine import jsontext
-from brimgate.engine.forms.rows import Gap
 from brimgate.errors import InputError
 
 ABSENT: Final = "-"
@@ -17,12 +17,26 @@ DELIMITER: Final = "|"
 _NUMBER: Final = r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?"
 _LITERAL: Final = re.compile(rf"(?:{_NUMBER}|true|false)\Z")
 _WORD: Final = rf"(?:{_NUMBER}|true|false|null|-)?"
-_MISREAD: Final = re.compile(rf'{_WORD}\Z|[\s"\[{{]|= ')
+_MARK: Final = r"= |<(?:table|row) "
+_MISREAD: Final = re.compile(rf'{_WORD}\Z|[\s"\[{{]|{_MARK}')
 """A text that begins like this, or ends in white space, would be misread if written bare."""
-_ANY_MISREAD: Final = re.compile(rf'^(?:{_WORD}$|[\s"\[{{]|= )|[^\S\n]$', re.MULTILINE)
+_ANY_MISREAD: Final = re.compile(rf'^(?:{_WORD}$|[\s"\[{{]|{_MARK})|[^\S\n]$', re.MULTILINE)
 _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 _ANY_CONTROL: Final = re.compile(r"[|\x00-\x09\x0b-\x1f]")
+
 _decoder: Final = json.JSONDecoder(strict=False)
+
+
+class Gap(Enum):
+    """Why a cell has no value of its own."""
+
+    ABSENT = "the row does not have it"
+    HIDDEN = "an object above it is null"
+    GONE = "an object above it is absent, or stands as JSON in a column of its own"
+
+
+OUTSIDE: Final = (Gap.HIDDEN, Gap.GONE)
+"""Cells that what the header says is not about."""
 
 
 def write_column(cells: Sequence[Any]) -> list[str]:
@@ -50,7 +64,7 @@ def write_cell(value: Any) -> str:
     """Write one value between delimiters."""
     if value is None or value is Gap.HIDDEN:
         return ""
-    if value is Gap.ABSENT:
+    if value is Gap.ABSENT or value is Gap.GONE:
         return ABSENT
     text = write_bare(value)
     return jsontext.quote(text) if type(value) is str and text is value and DELIMITER in text else text

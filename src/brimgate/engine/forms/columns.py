@@ -7,7 +7,11 @@
     BK-2|Bo|
     BK-3|Cy|cy@x.example
 
-- Uniform sub-objects (and lists of one fixed length) are flattened into columns named by their path.
+- Uniform sub-objects (and lists of one fixed length) are flattened into columns named by their path. An object that is
+  not like the others stands as JSON in a column of its own.
+- An object of like objects is a table, too: `{key}` is the column of its keys.
+- A short list of objects stays in its cell, and the header names the members: `env(name,value)[]`. A long one gets a
+  table of its own, in which `<row 3>` stands above the rows that belong to row 3: `spans:<table 2>`.
 - A column that is the same in every row, or follows from other columns, is written into the header. The words
   say of how many rows that is true: a page never speaks of the rows that it does not show.
 - A column whose cells begin or end alike has that part in the header: `path:"https://x.example/"+cell`.
@@ -26,18 +30,22 @@ from typing import Any, Final, cast
 import msgspec
 
 from brimgate.engine import jsontext
+from brimgate.engine.forms import notes as legend
 from brimgate.engine.forms.cells import DELIMITER, write_column
+from brimgate.engine.forms.column_paths import path_text
 from brimgate.engine.forms.formula import find_formulas
-from brimgate.engine.forms.rows import Column, Group, group_rows, path_text
+from brimgate.engine.forms.rows import Group, group_rows
+from brimgate.engine.forms.table_set import LETTERS, ODD_ROW, TableSet, is_table
 
-_MIN_ROWS: Final = 2
+_MARKER: Final = re.compile(r"… [\d,]+ more items at /")
 
 TableWriter = Callable[[Sequence[Any], str], str | None]
 
 
 def encode(raw: bytes) -> str | None:
     """Return the columns form of a canonical JSON text, or None when it contains no table."""
-    return with_tables(raw, write_table)
+    value = jsontext.faithful_value(raw)
+    return TableSet().write(value) if isinstance(value, (dict, list)) else None
 
 
 def encode_summary(raw: bytes) -> str | None:
@@ -65,7 +73,7 @@ def with_tables(raw: bytes, write: TableWriter) -> str | None:
 def _skeleton(value: Any, tables: list[str], write: TableWriter) -> str:
     """Return the value with each table replaced by its number, and append the tables to `tables`."""
     kind = cast("type[Any]", type(value))
-    if kind is list and _is_table(value):
+    if kind is list and is_table(value):
         table = write(value, f"table {len(tables) + 1}: ")
         if table is not None:
             tables.append(table)
@@ -74,11 +82,6 @@ def _skeleton(value: Any, tables: list[str], write: TableWriter) -> str:
         inner = [f"{jsontext.quote(key)}:{_skeleton(inner, tables, write)}" for key, inner in value.items()]
         return "{" + ",".join(inner) + "}"
     return msgspec.json.encode(value).decode()
-
-
-def _is_table(rows: list[Any]) -> bool:
-    objects = sum(type(row) is dict and bool(row) for row in rows)
-    return objects >= _MIN_ROWS and objects * 2 > len(rows)
 
 
 def write_table(rows: Sequence[Any], label: str, *, summary: bool = False) -> str | None:
@@ -90,14 +93,14 @@ def write_table(rows: Sequence[Any], label: str, *, summary: bool = False) -> st
     lettered = len(groups) > 1
     bodies = [_body(group, summary=summary) for group in groups]
     lines = [heading(label, group_of, groups, {note for _, _, notes in bodies for note in notes})]
-    for letter, (header, _, _) in zip(_LETTERS, bodies, strict=False):
+    for letter, (header, _, _) in zip(LETTERS, bodies, strict=False):
         lines.append(f"{letter}: {header}" if lettered else header)
     pending = [iter(body) for _, body, _ in bodies]
     for row, group in zip(rows, group_of, strict=True):
         if group is None:
             lines.append(odd_row(row))
         elif lettered:
-            lines.append(_LETTERS[group] + DELIMITER + next(pending[group]))
+            lines.append(LETTERS[group] + DELIMITER + next(pending[group]))
         else:
             lines.append(next(pending[group]))
     return "\n".join([*lines, marker] if marker else lines)
@@ -112,64 +115,24 @@ def odd_row(row: Any) -> str:
     return ODD_ROW + msgspec.json.encode(row).decode()
 
 
-ODD_ROW: Final = "= "
-EMPTY_NOTE: Final = "empty = null"
-ABSENT_NOTE: Final = "- = absent"
-_LEFT_OUT_NOTE: Final = "- = not in this summary"
-_SAME_NOTE: Final = "="
-"""Stands for the words of `_same_note`, which depend on the rows."""
-_AROUND_NOTE: Final = '":" shows what stands around each cell'
-_NULLABLE_NOTE: Final = "x? is null where its cells are empty"
-_NOTES: Final = (_SAME_NOTE, _AROUND_NOTE, _NULLABLE_NOTE, EMPTY_NOTE, ABSENT_NOTE, _LEFT_OUT_NOTE)
-_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_MARKER: Final = re.compile(r"… [\d,]+ more items at /")
-
-
 def heading(label: str, group_of: Sequence[int | None], groups: list[Group], notes: set[str]) -> str:
     """Write `table 1: 41 rows, 14 columns; …`: the counts, and only the remarks that this table needs."""
-    *most, last = [str(len(group.columns)) for group in groups] or ["0"]
-    widths = f"{', '.join(most)} and {last}" if most else last
-    remarks = "".join(
-        f"; {_same_note(group_of) if note is _SAME_NOTE else note}" for note in _NOTES if note in notes
-    )
-    return f"{label}{len(group_of)} rows, {widths} columns{remarks}"
-
-
-def _same_note(group_of: Sequence[int | None]) -> str:
-    """Say for which rows a header with `=` is true: those below it, never more of the list."""
-    under = {group for group in group_of if group is not None}
-    written = len(group_of) - group_of.count(None)
-    if len(under) > 1:
-        which = "the rows below with its letter"
-    elif written < len(group_of):
-        which = f"the {written} rows below that are not JSON"
-    else:
-        which = f"these {written} rows"
-    return f'"=" holds for {which} and is left out of them'
+    return legend.counts(label, group_of, groups) + legend.remarks(notes, group_of)
 
 
 def _body(group: Group, *, summary: bool) -> tuple[str, Iterable[str], set[str]]:
     """Return the header, the row lines and the remarks that a reader needs for one group of rows."""
-    notes = column_notes(group.columns)
+    notes = legend.column_notes(group.columns)
     header: list[str] = []
     written: list[list[str]] = []
     for column, formula in zip(group.columns, find_formulas(group.columns, derive=not summary), strict=True):
         header.append(path_text(column.path) + (formula.text if formula else ""))
         if formula:
-            notes.add(_AROUND_NOTE if formula.has_cell else _SAME_NOTE)
+            notes.add(legend.AROUND_NOTE if formula.has_cell else legend.SAME_NOTE)
         if formula is None or formula.has_cell:
             cells = write_column(formula.cells if formula else column.cells)
-            notes |= cell_notes(cells)
+            notes |= legend.cell_notes(cells)
             written.append(cells)
-    if summary and ABSENT_NOTE in notes:
-        notes = notes - {ABSENT_NOTE} | {_LEFT_OUT_NOTE}
+    if summary and legend.ABSENT_NOTE in notes:
+        notes = notes - {legend.ABSENT_NOTE} | {legend.LEFT_OUT_NOTE}
     return DELIMITER.join(header), map(DELIMITER.join, zip(*written, strict=True)), notes
-
-
-def column_notes(columns: Sequence[Column]) -> set[str]:
-    return {_NULLABLE_NOTE} if any(step.nullable for column in columns for step in column.path) else set()
-
-
-def cell_notes(cells: list[str]) -> set[str]:
-    notes = {EMPTY_NOTE} if "" in cells else set[str]()
-    return notes | {ABSENT_NOTE} if "-" in cells else notes

@@ -6,44 +6,92 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from brimgate.engine import jsontext
+from brimgate.engine.forms.cell_shapes import CellShape, ShapedText, read_shape
 from brimgate.engine.forms.cells import json_end, read_cell
-from brimgate.engine.forms.rows import Path, path_text, read_path
+from brimgate.engine.forms.column_header import KEY, read_column_path
+from brimgate.engine.forms.column_paths import Path, path_text, read_path
+from brimgate.engine.forms.notes import LEGEND
 from brimgate.errors import InputError
 
 _TABLE: Final = re.compile(r"(?:table \d+: )?(\d+) rows, (\d[\d, and]*) columns(?:;.*)?\Z")
 _WIDTH: Final = re.compile(r"\d+")
 _PLACE: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|<table (\d+)>')
+_CHILD: Final = re.compile(r":<table (\d+)>")
+_RUN: Final = "<row "
 
 
 def decode(text: str) -> bytes:
     lines = iter(text.split("\n"))
     first = next(lines)
-    if _TABLE.match(first):
-        return _read_table(first, lines).encode()
-    tables: dict[str, str] = {}
-    for line in lines:
-        tables[f"{len(tables) + 1}"] = _read_table(line, lines)
-    return _PLACE.sub(lambda place: tables[place[1]] if place[1] else place[0], first).encode()
+    around = "<table 1>"
+    if not first.startswith(LEGEND) and not _TABLE.match(first):
+        around, first = first, next(lines)
+    if first.startswith(LEGEND):
+        first = next(lines)
+    blocks = [_Block.read(first, lines)]
+    blocks += [_Block.read(line, lines) for line in lines]
+    tables: dict[str, _Table] = {}
+    # The rows of a list in a cell stand in a later table.
+    for number in range(len(blocks), 0, -1):
+        tables[f"{number}"] = blocks[number - 1].table(tables)
+    return _PLACE.sub(lambda place: tables[place[1]].whole() if place[1] else place[0], around).encode()
 
 
-def _read_table(head: str, lines: Iterator[str]) -> str:
-    found = _TABLE.match(head)
-    if found is None:
-        raise InputError(f"expected a table, found {head[:40]!r}")
-    count = int(found[1])
-    widths = [] if found[2] == "0" else _WIDTH.findall(found[2])
-    lettered = len(widths) > 1
-    headers = [_Header.read(next(lines)[3 if lettered else 0 :]) for _ in widths]
-    rows = [_read_row(next(lines), headers, lettered) for _ in range(count)]
-    return "[" + ",".join(rows) + "]"
+@dataclass(slots=True)
+class _Table:
+    """The JSON texts of the rows of a table: items, or members with their keys."""
+
+    items: list[str]
+    keyed: bool
+    taken: int = 0
+
+    def whole(self) -> str:
+        return self.take(len(self.items))
+
+    def take(self, count: int) -> str:
+        """Return the next rows as a list or object."""
+        if self.taken + count > len(self.items):
+            raise InputError("a table has fewer rows than the cells above it say")
+        inner = ",".join(self.items[self.taken : self.taken + count])
+        self.taken += count
+        return "{" + inner + "}" if self.keyed else "[" + inner + "]"
 
 
-def _read_row(line: str, headers: "list[_Header]", lettered: bool) -> str:
+@dataclass(slots=True)
+class _Block:
+    """The lines of one table."""
+
+    headers: list[str]
+    rows: list[str]
+
+    @classmethod
+    def read(cls, head: str, lines: Iterator[str]) -> "_Block":
+        found = _TABLE.match(head)
+        if found is None:
+            raise InputError(f"expected a table, found {head[:40]!r}")
+        widths = [] if found[2] == "0" else _WIDTH.findall(found[2])
+        headers = [next(lines)[3 if len(widths) > 1 else 0 :] for _ in widths]
+        rows: list[str] = []
+        while len(rows) < int(found[1]):
+            line = next(lines)
+            if not line.startswith(_RUN):
+                rows.append(line)
+        return cls(headers, rows)
+
+    def table(self, tables: "dict[str, _Table]") -> _Table:
+        keyed = bool(self.headers) and self.headers[0].startswith(KEY)
+        headers = [_Header.read(text[len(KEY) + 1 :] if keyed else text, tables) for text in self.headers]
+        return _Table([_read_row(line, headers, keyed) for line in self.rows], keyed)
+
+
+def _read_row(line: str, headers: "list[_Header]", keyed: bool) -> str:
     if line.startswith("= "):
-        return line[2:]
-    if lettered:
-        return headers[ord(line[0]) - ord("A")].row(line, 2)
-    return headers[0].row(line, 0)
+        return line[3:-1] if keyed else line[2:]
+    header, at = (headers[ord(line[0]) - ord("A")], 2) if len(headers) > 1 else (headers[0], 0)
+    if not keyed:
+        return header.row(line, at)
+    key, at = read_cell(line, at)
+    return f"{key}:{header.row(line, at + 1)}"
 
 
 @dataclass(slots=True)
@@ -52,6 +100,9 @@ class _Column:
     pieces: list[str] | None = None
     """The formula in the header: JSON strings, column names, `cell`; None when the cell has the whole value."""
     constant: str | None = None
+    shape: CellShape | None = None
+    child: "_Table | None" = None
+    """Where the rows stand that its cells count."""
 
     @property
     def has_cell(self) -> bool:
@@ -79,32 +130,28 @@ class _Header:
             _place(self._root, path, column)
 
     @classmethod
-    def read(cls, text: str) -> "_Header":
+    def read(cls, text: str, tables: dict[str, _Table]) -> "_Header":
         columns: list[tuple[Path, _Column]] = []
-        at = 0
-        while True:
-            path, at = read_path(text, at)
-            column = _Column(path_text(path))
-            if text[at : at + 1] in ("=", ":"):
-                at = _read_formula(text, at, column)
-            columns.append((path, column))
-            if at >= len(text):
-                return cls(columns)
-            at += 1
+        _read_columns(text, 0, (), columns, tables)
+        return cls(columns)
 
     def row(self, line: str, at: int) -> str:
         cells: dict[str, str | None] = {}
         for column in self._columns.values():
             if column.has_cell:
-                cells[column.name], at = read_cell(line, at)
+                # What is absent at the end of a row is not written.
+                cells[column.name], at = _read_cell(line, at, column) if at <= len(line) else (None, at)
                 at += 1
         return self._write(self._root, cells) or "{}"
 
     def _write(self, node: _Node, cells: dict[str, str | None]) -> str | None:
         """Return the JSON text at one place of the row, or None when the row does not have it."""
         if node.column is not None:
-            return self._resolve(node.column, cells)
-        if node.cells and not node.certain and all(cells[name] is None for name in node.cells):
+            own = self._resolve(node.column, cells)
+            if own is not None or not node.below:
+                return own
+        is_sure = node.certain and not node.nullable
+        if node.cells and not is_sure and all(cells[name] is None for name in node.cells):
             return None
         if node.nullable and all(cells[name] == "null" for name in node.cells):
             return "null"
@@ -144,8 +191,49 @@ def _place(root: _Node, path: Path, column: _Column) -> None:
             node.cells.append(column.name)
         else:
             node.certain = True
-        node = node.below.setdefault(step.key, _Node(nullable=step.nullable))
+        node = node.below.setdefault(step.key, _Node())
+        node.nullable |= step.nullable
     node.column = column
+
+
+def _read_columns(
+    text: str, at: int, above: Path, columns: list[tuple[Path, _Column]], tables: dict[str, _Table]
+) -> int:
+    """Read columns to the end of the header, or of the braces around those that share a beginning."""
+    while True:
+        path, at = read_column_path(text, at)
+        path = (*above, *path)
+        if text[at : at + 1] == "{" and text[at + 1 : at + 2] != "}":
+            at = _read_columns(text, at + 1, path, columns, tables) + 1
+        else:
+            column = _Column(path_text(path))
+            at = _read_suffix(text, at, column, tables)
+            columns.append((path, column))
+        if at >= len(text) or text[at] == "}":
+            return at
+        at += 1
+
+
+def _read_suffix(text: str, at: int, column: _Column, tables: dict[str, _Table]) -> int:
+    """Read what follows a name: the shape of its cells, the table of its rows, or a formula."""
+    column.shape, at = read_shape(text, at)
+    child = _CHILD.match(text, at)
+    if child:
+        column.child = tables[child[1]]
+        return child.end()
+    if text[at : at + 1] in ("=", ":"):
+        return _read_formula(text, at, column)
+    return at
+
+
+def _read_cell(line: str, at: int, column: _Column) -> tuple[str | None, int]:
+    if column.shape is not None and line[at : at + 1] in ("[", "{"):
+        shaped = ShapedText(line, at)
+        return shaped.read(column.shape), shaped.at
+    cell, end = read_cell(line, at)
+    if column.child is not None and cell is not None and cell.isdigit():
+        return column.child.take(int(cell)), end
+    return cell, end
 
 
 def _read_formula(text: str, at: int, column: _Column) -> int:
@@ -175,7 +263,7 @@ def _read_piece(text: str, at: int) -> tuple[str, int]:
     return text[at:end], end
 
 
-_JSON_START: Final = re.compile(r'((?:true|false|null|-?\d[\d.eE+-]*)(?=\||\Z))|["\[{]')
+_JSON_START: Final = re.compile(r'((?:true|false|null|-?\d[\d.eE+-]*)(?=[|}]|\Z))|["\[{]')
 
 
 def _is_json(piece: str) -> bool:

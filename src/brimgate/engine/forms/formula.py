@@ -8,7 +8,9 @@ from typing import Any, Final
 import msgspec
 
 from brimgate.engine import jsontext
-from brimgate.engine.forms.rows import Column, Gap, path_text
+from brimgate.engine.forms.cells import OUTSIDE, Gap
+from brimgate.engine.forms.column_paths import path_text
+from brimgate.engine.forms.column_tree import Column
 
 CELL: Final = "cell"
 
@@ -24,6 +26,14 @@ _LITERALS: Final = ("true", "false", "null", CELL)
 _STARTS_CLEANLY: Final = re.compile(r"[ /:=@?&#]")
 References = dict[str, Column]
 _DATE: Final = re.compile(r"\d{4}-\d\d")
+_LEAST_SHARE: Final = 0.1
+"""What formulas must save of a table together: with less, a reader has more trouble than they spare."""
+_IDENTIFYING: Final = re.compile(
+    r"(?:^|[_-])(?:id|uuid|guid|key|name|title|subject|label|slug|number|ref)\Z|[a-z](?:Id|Name|Title|Key)\Z"
+)
+"""The keys of members that tell one row from another; they stay whole."""
+_NUMBER_CHARS: Final = 6
+_SAMPLE: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,63 +47,124 @@ class Formula:
 
 def find_formulas(columns: Sequence[Column], *, derive: bool = True) -> list[Formula | None]:
     """Return one entry per column, None where the cells stay whole. At least one column always stays whole."""
-    formulas: list[Formula | None] = [None if column.witness else _constant(column) for column in columns]
+    formulas: list[Formula | None] = [
+        None if column.witness or column.is_child else _constant(column) for column in columns
+    ]
     if derive and len(columns[0].cells) > 1:
-        _find_derived(columns, formulas)
+        derived = list(formulas)
+        _find_derived(columns, derived)
+        if derived != formulas and _saved(columns, formulas, derived) >= _LEAST_SHARE * _size(
+            columns, formulas
+        ):
+            formulas = derived
     if all(formula is not None and not formula.has_cell for formula in formulas):
         formulas[0] = None
     return formulas
 
 
+def _saved(columns: Sequence[Column], before: list[Formula | None], after: list[Formula | None]) -> float:
+    """Return about how many characters formulas take out of the rows, less what they add to the header."""
+    saved = 0.0
+    for column, old, formula in zip(columns, before, after, strict=True):
+        if formula is not None and old is None:
+            saved += _chars(column.cells) - _chars(formula.cells) - len(formula.text)
+    return saved
+
+
+def _size(columns: Sequence[Column], formulas: list[Formula | None]) -> float:
+    """Return about how many characters the rows have without formulas."""
+    pairs = zip(columns, formulas, strict=True)
+    return sum(_chars(column.cells) + len(column.cells) for column, formula in pairs if formula is None)
+
+
+def _chars(cells: Sequence[Any]) -> float:
+    """Estimate the characters of a column from some of its cells."""
+    few = cells[:: len(cells) // _SAMPLE + 1]
+    return sum(map(_cell_chars, few)) * len(cells) / max(len(few), 1)
+
+
+def _cell_chars(cell: Any) -> int:
+    if isinstance(cell, str):
+        return len(cell)
+    return len(msgspec.json.encode(cell)) if isinstance(cell, (dict, list)) else _NUMBER_CHARS
+
+
 def _constant(column: Column) -> Formula | None:
-    first, last = column.cells[0], column.cells[-1]
-    if first != last and first is not Gap.HIDDEN and last is not Gap.HIDDEN:
+    shown = column.cells
+    first, middle, last = shown[0], shown[len(shown) // 2], shown[-1]
+    if first not in OUTSIDE and (_differs(first, last) or _differs(first, middle)):
         return None
-    shown = [cell for cell in column.cells if cell is not Gap.HIDDEN]
-    first, last = shown[0], shown[-1]
-    if type(first) is not type(last) or first is Gap.ABSENT:
+    kinds = set(map(type, shown))
+    if Gap in kinds:
+        shown = [cell for cell in shown if cell is not Gap.HIDDEN and cell is not Gap.GONE]
+        first = shown[0]
+        kinds = set(map(type, shown))
+    # Equality is not enough: in Python 1 equals True and 1.0, also inside a list, and 0.0 equals -0.0.
+    if len(kinds) > 1 or first is Gap.ABSENT:
         return None
-    # Equality is not enough: in Python 1 equals True and 1.0, also inside a list.
-    if isinstance(first, (dict, list)):
+    if isinstance(first, (dict, list, float)):
         same = {msgspec.json.encode(cell) for cell in shown}
         return Formula("=" + same.pop().decode(), has_cell=False) if len(same) == 1 else None
-    if first != last or shown.count(first) < len(shown) or len(set(map(type, shown))) > 1:
+    if shown.count(first) < len(shown):
         return None
     return Formula("=" + msgspec.json.encode(first).decode(), has_cell=False)
+
+
+def _differs(first: Any, other: Any) -> bool:
+    return first != other and other is not Gap.HIDDEN and other is not Gap.GONE
 
 
 def _find_derived(columns: Sequence[Column], formulas: list[Formula | None]) -> None:
     """Write columns of text in terms of other columns, shorter ones first: url before comments_url."""
     open_columns = [n for n, formula in enumerate(formulas) if formula is None]
+    open_columns = [n for n in open_columns if not columns[n].is_child]
     composed = sorted(
-        (n for n in open_columns if _is_composed(columns[n])), key=lambda n: _text_length(columns[n])
+        (n for n in open_columns if _is_composed(columns[n])), key=lambda n: _text_length(columns[n].cells)
     )
     if not composed:
         return
+    identifying = _identifying(columns, open_columns)
     references: References = {}
     for n in sorted(set(open_columns).difference(composed)):
         _offer(references, columns[n])
     for n in composed:
-        if not columns[n].witness:
+        if not columns[n].witness and n not in identifying:
             formulas[n] = _derive(columns[n].cells, references)
         if (formula := formulas[n]) is None or formula.has_cell:
             _offer(references, columns[n])
 
 
+def _identifying(columns: Sequence[Column], open_columns: list[int]) -> set[int]:
+    """Return the columns by which a reader knows the rows: those with such a name, else the first that is never equal."""
+    named = {n for n in open_columns if _is_identifying(columns[n])}
+    if named:
+        return named
+    for n in open_columns:
+        cells = columns[n].cells
+        if all(type(cell) in (str, int) for cell in cells) and len(set(cells)) == len(cells):
+            return {n}
+    return set()
+
+
+def _is_identifying(column: Column) -> bool:
+    key = column.path[-1].key if column.path else ""
+    return isinstance(key, str) and _IDENTIFYING.search(key) is not None
+
+
 def _is_composed(column: Column) -> bool:
-    """Return whether the cells are all texts with parts: a path, an address, several words. Dates are not."""
-    first = next((cell for cell in column.cells if cell is not Gap.HIDDEN), None)
+    """Return whether the cells are all texts with parts: a path or an address. Dates and sentences are not."""
+    first = next((cell for cell in column.cells if cell not in OUTSIDE), None)
     if type(first) is not str or len(first) < 6 or _DATE.match(first):
         return False
-    if not any(mark in first for mark in "/ @"):
+    if not any(mark in first for mark in "/@"):
         return False
     return set(map(type, column.cells)) == {str} or all(
-        type(cell) is str or cell is Gap.HIDDEN for cell in column.cells
+        type(cell) is str or cell in OUTSIDE for cell in column.cells
     )
 
 
-def _text_length(column: Column) -> int:
-    return sum(len(cell) for cell in column.cells if type(cell) is str)
+def _text_length(cells: Sequence[Any]) -> int:
+    return sum(len(cell) for cell in cells if type(cell) is str)
 
 
 def _offer(references: References, column: Column) -> None:
@@ -113,7 +184,7 @@ def _reference_text(cell: Any) -> str | None:
 
 def _derive(cells: Sequence[Any], references: References) -> Formula | None:
     """Take the texts apart from the left: what all share, then a column that all continue with, and so on."""
-    shown = [at for at, cell in enumerate(cells) if cell is not Gap.HIDDEN]
+    shown = [at for at, cell in enumerate(cells) if cell not in OUTSIDE]
     texts = [cells[at] for at in shown]
     pieces: list[str] = []
     rests = texts
@@ -177,7 +248,7 @@ def _partly(pieces: list[str], rests: list[str], cells: Sequence[Any]) -> Formul
     tail = tail[start.start() :] if start else ""
     if tail:
         rests = [rest[: -len(tail)] for rest in rests]
-    first = next(cell for cell in cells if cell is not Gap.HIDDEN)
+    first = next(cell for cell in cells if cell not in OUTSIDE)
     if len(rests) < _MIN_ROWS_AROUND or len(first) - len(rests[0]) < _MIN_SAVED or not all(rests):
         return None
     around = [
@@ -188,5 +259,5 @@ def _partly(pieces: list[str], rests: list[str], cells: Sequence[Any]) -> Formul
     ]
     pending = iter(rests)
     return Formula(
-        ":" + "+".join(around), True, [cell if cell is Gap.HIDDEN else next(pending) for cell in cells]
+        ":" + "+".join(around), True, [cell if cell in OUTSIDE else next(pending) for cell in cells]
     )

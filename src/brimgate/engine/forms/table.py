@@ -6,8 +6,10 @@ from typing import Any, Final
 
 from brimgate.engine import jsontext
 from brimgate.engine.forms import columns, columns_reader
+from brimgate.engine.forms import notes as legend
 from brimgate.engine.forms.cells import write_column
-from brimgate.engine.forms.rows import group_rows, path_text
+from brimgate.engine.forms.column_paths import path_text
+from brimgate.engine.forms.rows import group_rows
 
 _RULE: Final = re.compile(r"\|(?:---\|)+\Z")
 """Ours has no spaces, so a row of `---` cells is never mistaken for it."""
@@ -34,8 +36,8 @@ def _write_table(rows: Sequence[Any], label: str) -> str | None:
         return None
     names = [_safe(path_text(column.path)) for column in groups[0].columns]
     written = [write_column(column.cells) for column in groups[0].columns]
-    notes = columns.column_notes(groups[0].columns)
-    notes |= {note for cells in written for note in columns.cell_notes(cells)}
+    notes = legend.column_notes(groups[0].columns)
+    notes |= {note for cells in written for note in legend.cell_notes(cells)}
     body = iter(zip(*written, strict=True))
     lines = [columns.heading(label, group_of, groups, notes), _line(names), "|" + "---|" * len(names)]
     for row, group in zip(rows, group_of, strict=True):

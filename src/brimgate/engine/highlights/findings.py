@@ -1,4 +1,4 @@
-"""One finding that stands out, how a list of findings is written, and the sample for large answers."""
+"""One finding that stands out, words that only sound like trouble, and the sample for large answers."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -8,11 +8,13 @@ from typing import Any, Final
 
 from brimgate.engine.document import Document, PlainText
 from brimgate.engine.jsontext import Children
-from brimgate.engine.tokens.estimator import Estimator
 
-_MAX_SHOWN: Final = 16
-"""In wide rows something is always a little odd: more findings than this are noise, and the page needs the room."""
+STANDS_OUT: Final = "stands out"
+MAP_OF: Final = "map of "
+"""How the two parts of what is told of the whole begin."""
 _MAX_CHARS: Final = 360
+_MIN_CUT: Final = 20
+"""Fewer characters are not worth saying that they were cut."""
 _SPACE: Final = re.compile(r"\s+")
 MAX_BYTES: Final = 12 << 20
 """Up to this size the whole answer is inspected: 10 MB take 0.1 to 0.5 s."""
@@ -28,7 +30,7 @@ _MAX_ALARMS: Final = 2_000
 """If there are more, they are no longer exceptions, and the windows show them."""
 _ALARM: Final = (
     rb"\b(?:FATAL|PANIC|EMERG|CRITICAL|CRIT|ERROR|SEVERE|fatal|panic|critical|Traceback|\w*Exception|\w*Error)\b"
-    rb"|(?i:payment_failed|chargeback|corrupt)"
+    rb"|(?i:corrupt)"
 )
 
 
@@ -39,37 +41,18 @@ class Finding:
     score: float
     text: str
     """One line; see `clip`."""
+    label: str = ""
+    """What names the place, if not its number: a JSON pointer."""
+    brief: str = ""
+    """The same in fewer words, for where there is little room."""
 
 
-@dataclass(frozen=True, slots=True)
-class Highlights:
-    """What was found in an answer, to be written in as much room as there is."""
-
-    findings: list[Finding]
-    lead: str = ""
-    """With its number, it names a place of the whole answer."""
-    note: str = ""
-
-    def within(self, budget: int, estimator: Estimator) -> str:
-        """Write the best findings that fit, in document order; nothing if none does."""
-        head = f"stands out from the rest{' ' + self.note if self.note else ''}:"
-        best = sorted(self.findings, key=lambda finding: (-finding.score, finding.place))[:_MAX_SHOWN]
-        while best:
-            shown = sorted(best, key=lambda finding: finding.place)
-            text = "\n".join([head, *(f"{self.lead}{one.place}: {one.text}" for one in shown)])
-            tokens = estimator.ceiling(text)
-            if tokens <= budget:
-                return text
-            best = best[: min(len(best) - 1, int(len(best) * budget / tokens))]
-        return ""
-
-
-def clip(text: str) -> str:
+def clip(text: str, most: int = _MAX_CHARS) -> str:
     """Return one line, cut in the middle when long: what is odd is often at the end. Says how much was cut."""
     text = _SPACE.sub(" ", text).strip()
-    if len(text) <= _MAX_CHARS:
+    if len(text) <= most + _MIN_CUT:
         return text
-    head, tail = _MAX_CHARS * 2 // 3, _MAX_CHARS // 3
+    head, tail = most * 2 // 3, most // 3
     return f"{text[:head]} … [{len(text) - head - tail:,} characters] … {text[-tail:]}"
 
 
@@ -126,6 +109,8 @@ class Sample:
     places: Sequence[int] | None = None
     """Where each item or line of the sample is in the answer, from 0; None if it is the whole answer."""
     total: int = 0
+    is_too_large: bool = False
+    """Whether it is the whole of an object that is too large to be looked at at once."""
 
     @property
     def note(self) -> str:
@@ -138,7 +123,9 @@ class Sample:
 def sample(document: Document) -> Sample:
     children = document.open(document.root) if document.is_json else None
     if children is not None and children.keys is not None:
-        return Sample(document)
+        return Sample(
+            document, is_too_large=len(document.data) > MAX_BYTES or _share(document, len(children)) < 1
+        )
     share = _share(document, len(children) if children is not None else document.long_text.line_count)
     if len(document.data) <= MAX_BYTES and share >= 1:
         return Sample(document)

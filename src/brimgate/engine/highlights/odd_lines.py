@@ -34,6 +34,9 @@ _STAMP: Final = re.compile(
     r"\W*\d{4}[-/.]\d\d[-/.]\d\d[T ,_:]?\W*(?:\d\d:\d\d:\d\d)?[.,]?\d*|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
 )
 _MAX_POSITIONS: Final = 12
+_BRIEF_CHARS: Final = 110
+_DATE: Final = re.compile(r"^\W?\d{4}[-/.]\d\d[-/.]\d\d[T ]")
+"""What most lines of a log have in common, and costs as much as what they say."""
 _LEVEL: Final = re.compile(
     r"\b(?P<fatal>FATAL|PANIC|EMERG(?:ENCY)?|ALERT|CRITICAL|CRIT|fatal|panic|critical|emerg|crit)\b|\b(?P<error>ERROR|SEVERE|ERR|error|Error|err)\b|"
     r"\b(?P<warn>WARN(?:ING)?|warn(?:ing)?)\b|\b(?P<info>INFO|NOTICE|DEBUG|TRACE|LOG|info|notice|debug|trace)\b"
@@ -69,13 +72,24 @@ _TELLING: Final = frozenset(
 _BRACKETED: Final = re.compile(r"[\[(][^\[\]()]*[\])]:?\Z")
 _LOGGER: Final = re.compile(r"[\w$*#/-]+(?:\.[\w$*#/-]+)+:?\Z|[\w$*#/-]+:\Z")
 """The name of a component right after the level: `cache:`, `org.example.Cache`."""
-_HEX: Final = re.compile(r"(?<![\w-])(?:[0-9a-f]{7,64}|[0-9A-F]{7,64})(?![\w-])")
-"""A hash that happens to have no digit: `mask_values` takes it for a word."""
+_HEX: Final = re.compile(r"(?<![\w-])(?:[a-z]{1,4}[-_])?(?:[0-9a-f]{7,64}|[0-9A-F]{7,64})(?![\w-])")
+"""A hash that happens to have no digit, such as `r-bccdffcb`: `mask_values` takes it for a word."""
+_MANY_ALIKE: Final = 8
+_MAX_FAMILY: Final = 4
+_LEVELED: Final = 0.2
+_ALARMS: Final = ("fatal", "error", "warn")
+_HEAD_LINES: Final = 12
+_AT_HEAD: Final = 0.4
+"""The first lines of a program are always of their own kind, and are shown anyway."""
 _MAX_SORTS: Final = 12
 _MAX_LEVEL_CHARS: Final = 12
 _FEW_WARNINGS: Final = 0.05
 _MAX_WARNINGS: Final = 6
 _ENTRY_TEXT: Final = re.compile(ENTRY.pattern.decode()[1:])
+_MIN_TOLD: Final = 30
+_BREAK: Final = re.compile(r"\\n(?=\\[nt]|\s|at |Caused by|Traceback \(|\.\.\. \d)")
+"""A break before what a stack trace goes on with: `C:\\nginx` has none."""
+_CONTINUED: Final = re.compile(r"\s|Caused by|Traceback \(|\.\.\. \d|[\w.$]*(?:Error|Exception)\b")
 _EXCEPTION: Final = re.compile(r"[\w.$]*(?:Error|Exception|Fault|Panic)\b")
 
 
@@ -107,7 +121,7 @@ def _apart(tail: list[float], middle: float) -> tuple[float, float]:
 
     Reach is 0 if none does.
     """
-    for at in range(len(tail) - 1, 0, -1):
+    for at in range(1, len(tail)):
         gap, spread = tail[at] - tail[at - 1], tail[at - 1] - middle
         if spread > 0 and gap > _GAP * spread:
             return tail[at], gap / spread
@@ -160,15 +174,39 @@ def odd_lines(lines: Sequence[str], *, entries_only: bool = False) -> list[Findi
         return []
     base = 1 if entries_only else 0
     chosen = _entries(lines) if entries_only else [at for at, line in enumerate(lines) if line.strip()]
-    texts = [lines[at][:_MAX_LINE_CHARS] for at in chosen]
+    texts = [_told(lines[at]) for at in chosen]
     if len(texts) < _MIN_LINES:
         return []
-    kinds = Templates.of(texts)
+    kinds = Templates.of([text[:_MAX_LINE_CHARS] for text in texts])
     reasons = _score(texts, kinds)
+    if not entries_only:
+        reasons = _without_families(reasons)
     for at, bonus in odd_values(texts, kinds).items():
         if bonus > reasons.get(at, _NO_REASON)[0]:
             reasons[at] = (bonus, ("value", kinds.template_of[kinds.masked[at]], f"{bonus:.3f}"))
-    return _one_each([lines[at] for at in chosen], chosen, reasons, base)
+    return _one_each(texts, chosen, reasons, base)
+
+
+def _told(line: str) -> str:
+    """Return a line up to the break that a program wrote as `\\n`: what follows in JSON is mostly a stack trace."""
+    found = _BREAK.search(line, _MIN_TOLD)
+    return f"{line[: found.start()]} …" if found else line
+
+
+def is_continued(line: str) -> bool:
+    """Return whether a line of a log goes on with the entry above it: a frame, a cause, an exception of its own."""
+    return _CONTINUED.match(line) is not None
+
+
+def _without_families(reasons: "dict[int, _Reason]") -> "dict[int, _Reason]":
+    """Leave out lines that begin alike and go on differently, if there are many: what follows is free text."""
+    kinds = {kind for _, kind in reasons.values() if kind[0] == "kind" and kind[2] not in _ALARMS}
+    leads = Counter(template.partition(" ")[0] for _, template, _ in kinds)
+    return {
+        at: reason
+        for at, reason in reasons.items()
+        if reason[1] not in kinds or leads[reason[1][1].partition(" ")[0]] <= _MAX_FAMILY
+    }
 
 
 _Reason = tuple[float, tuple[str, str, str]]
@@ -228,7 +266,8 @@ def _one_each(lines: list[str], places: list[int], reasons: dict[int, _Reason], 
             continue
         seen.add(kind)
         more = f" ({counts[kind]:,} lines like this)" if counts[kind] > 1 else ""
-        findings.append(Finding(places[at] + base, score, clip(lines[at]) + more))
+        brief = clip(_DATE.sub("", lines[at], count=1), _BRIEF_CHARS)
+        findings.append(Finding(places[at] + base, score, clip(lines[at]) + more, brief=brief + more))
     return findings
 
 
@@ -293,7 +332,7 @@ def _merge(opened: dict[str, list[str]]) -> dict[str, str]:
         kinds[len(words), lead[0] if lead else "", lead[1] if len(lead) > 1 else ""].append((line, words))
     template_of: dict[str, str] = {}
     for members in kinds.values():
-        if len(members) < 8:
+        if len(members) < _MANY_ALIKE:
             template_of.update((line, " ".join(words)) for line, words in members)
             continue
         open_at = _varying(members)
@@ -311,8 +350,8 @@ def _score(texts: Sequence[str], kinds: Templates) -> dict[int, _Reason]:
     """Score rare templates and rare, severe levels. A log that is all rare templates is judged by its levels alone."""
     total = len(texts)
     pairs = [
-        (kinds.template_of[masked], level)
-        for masked, level in zip(kinds.masked, _levels(texts, kinds), strict=True)
+        (kinds.template_of[masked], "" if level == "info" else level)
+        for masked, level in zip(kinds.masked, levels_of(texts, kinds), strict=True)
     ]
     counts = Counter(pairs)
     few = max(2, total // 1_000)
@@ -324,7 +363,9 @@ def _score(texts: Sequence[str], kinds: Templates) -> dict[int, _Reason]:
         for pair, count in counts.items()
     }
     reasons: dict[int, _Reason] = {
-        at: (worth[pair], ("kind", *pair)) for at, pair in enumerate(pairs) if worth[pair]
+        at: (worth[pair] * (_AT_HEAD if at < _HEAD_LINES and pair[1] not in shares else 1.0), ("kind", *pair))
+        for at, pair in enumerate(pairs)
+        if worth[pair]
     }
     rarity = 0.9 * math.log2(total / few)
     for at, masked in enumerate(kinds.masked):
@@ -355,13 +396,35 @@ def _worth(scarcity: float, level: str, share: float, *, rare: bool) -> float:
     return _SEVERITY[level] * max(rarity, alarm) + 0.2 * min(rarity, alarm) + own
 
 
-def _levels(texts: Sequence[str], kinds: Templates) -> list[str]:
+def levels_of(texts: Sequence[str], kinds: Templates) -> list[str]:
     """Return the level of each line. It is never masked, so only the masks are searched."""
     if any(map(_GLOG.match, texts[:_MIN_LINES])):
         found = map(_GLOG.match, texts)
         return [_GLOG_LEVELS[glog[1]] if glog else "" for glog in found]
     level_of = {masked: _level(masked) for masked in kinds.template_of}
     return [level_of[masked] for masked in kinds.masked]
+
+
+def have_levels(lines: Sequence[str]) -> bool:
+    """Return whether a good part of lines name a level."""
+    return sum(bool(_level(line)) for line in lines) >= _LEVELED * len(lines)
+
+
+def level_words(texts: Sequence[str], kinds: Templates) -> list[str]:
+    """Return the word that each entry has for its level, of those that have one."""
+    if any(map(_GLOG.match, texts[:_MIN_LINES])):
+        return [found[1] for found in map(_GLOG.match, texts) if found]
+    words = {masked: _level_word(masked) for masked in kinds.template_of}
+    told = zip(texts, kinds.masked, strict=True)
+    return [word for text, masked in told if (word := words[masked]) and not is_continued(text)]
+
+
+def _level_word(text: str) -> str:
+    named = _NAMED_LEVEL.search(text, 0, _MAX_LINE_CHARS)
+    if named and _LEVEL.fullmatch(named[1]):
+        return named[1]
+    found = _LEVEL.search(text, 0, 200)
+    return found[0] if found is not None and found[0].isupper() else ""
 
 
 def _level(text: str) -> str:

@@ -2,13 +2,15 @@
 
 import csv
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final, cast
 
 import msgspec
 
 from brimgate.engine.document import Document
-from brimgate.engine.textkind import TextKind
+from brimgate.engine.textkind import TextKind, head_lines
 
 _MAX_CELL_CHARS: Final = 100_000
 _RULE: Final = re.compile(r"[\s|+:=-]+\Z")
@@ -21,19 +23,33 @@ class Rows:
     rows: list[Row]
     places: list[int]
     unit: str
+    inner: frozenset[str] = frozenset()
+    """The columns that are tables of their own, and are looked at as such."""
+    names: Sequence[str] = ()
+    """What each row is called, if not by its line."""
+    is_sample: bool = False
+    """Whether rows are missing between these, so that nothing can be said of their order."""
+
+    def are_siblings(self, one: int, other: int) -> bool:
+        """Return whether two rows are items of the same list."""
+        return not self.names or self.names[one].rpartition("/")[0] == self.names[other].rpartition("/")[0]
+
+    def name(self, row: int) -> str:
+        return self.names[row] if self.names else f"line {self.places[row]}"
 
 
 def read_rows(document: Document) -> Rows | list[str] | None:
     """Return rows, or the strings of a list of strings, or None when there are neither."""
     if document.is_json:
         return (
-            _of_values(_decode_oddly(document.data), "item") if document.head(document.root) == b"[" else None
+            _of_values(decode_oddly(document.data), "item") if document.head(document.root) == b"[" else None
         )
     match document.long_text.kind:
         case TextKind.JSON_LINES:
             return _of_json_lines(document.data)
-        case TextKind.CSV | TextKind.MARKDOWN:
-            return _of_delimited(document.data.decode("utf-8", "replace"))
+        case TextKind.CSV | TextKind.MARKDOWN as kind:
+            text = document.data.decode("utf-8", "replace")
+            return _of_bars(text) or (_of_delimited(text) if kind is TextKind.CSV else None)
         case _:
             return None
 
@@ -45,7 +61,7 @@ def _decode(data: bytes) -> Any:
         return None
 
 
-def _decode_oddly(data: bytes) -> Any:
+def decode_oddly(data: bytes) -> Any:
     """Decode a list with a number such as 1e400: JSON by its grammar, but no number of any program."""
     value = _decode(data)
     if value is not None:
@@ -87,24 +103,30 @@ def _of_json_lines(data: bytes) -> Rows | None:
     return Rows(rows, places, "line") if rows else None
 
 
-def _of_delimited(text: str) -> Rows | None:
-    """Read CSV, or a table drawn with bars; the first row names the columns."""
+def _of_bars(text: str) -> Rows | None:
+    """Read a table drawn with bars; the first row names the columns."""
     lines = text.split("\n")
-    bars = sum("|" in line for line in lines[:60])
-    if bars > 0.6 * min(len(lines), 60):
-        places = [at for at, line in enumerate(lines, 1) if "|" in line and not _RULE.match(line)]
-        return _with_header(places, [_barred(lines[at - 1]) for at in places])
-    delimiter = max(",\t;", key=lambda mark: lines[0].count(mark))
-    if not lines[0].count(delimiter):
+    if sum("|" in line for line in lines[:60]) <= 0.6 * min(len(lines), 60):
+        return None
+    places = [at for at, line in enumerate(lines, 1) if "|" in line and not _RULE.match(line)]
+    return _with_header(places, [_barred(lines[at - 1]) for at in places])
+
+
+def _of_delimited(text: str) -> Rows | None:
+    """Read CSV; the first row below comments names the columns."""
+    lines = text.split("\n")
+    head = head_lines(line.encode() for line in lines)
+    delimiter = max(",\t;", key=lines[head].count) if head < len(lines) else ""
+    if not delimiter or delimiter not in lines[head]:
         return None
     csv.field_size_limit(_MAX_CELL_CHARS)
-    reader = csv.reader(lines, delimiter=delimiter)
-    places = [1]
+    reader = csv.reader(islice(lines, head, None), delimiter=delimiter)
+    places = [head + 1]
     table: list[list[str]] = []
     try:
         for cells in reader:
             table.append(cells)
-            places.append(reader.line_num + 1)
+            places.append(head + reader.line_num + 1)
     except csv.Error:
         pass
     return _with_header(places[: len(table)], table)

@@ -9,11 +9,11 @@ from brimgate.engine.chunks import rounded
 from brimgate.engine.document import Document, Position, one_line
 from brimgate.engine.fields import HELD_REMARK, chosen_part, select_fields
 from brimgate.engine.fit import Selection
-from brimgate.engine.highlights import Highlights, find_highlights
 from brimgate.engine.lazy import lazy
 from brimgate.engine.line_range import select_lines
+from brimgate.engine.maps import Foreword, foreword_of
 from brimgate.engine.matches import select_matches
-from brimgate.engine.policy import USUAL_PAGE, Policy
+from brimgate.engine.policy import USUAL_PAGE, AnswerOptions, Policy
 from brimgate.engine.query import FOCUS, WHOLE, View
 from brimgate.engine.replies.reply import (
     LIST_WAYS,
@@ -28,10 +28,17 @@ from brimgate.engine.replies.reply import (
 from brimgate.engine.walk import Part, Walker
 
 BEGINNING: Final = Position(0)
-_SHARES: Final = (1.0, 0.75, 0.5, 0.25)
-"""Parts of the room for highlights that are tried, largest first."""
+_SHARES: Final = (1.0, 0.95, 0.9, 0.82, 0.75, 0.6, 0.45)
+"""Parts of the room for what is told of the whole that are tried, largest first."""
+_MOST: Final = 0.86
+"""The largest share of a budget for what is told of the whole; the rest is for the beginning of the answer."""
+_USUAL_SHARES: Final = AnswerOptions.highlight_share + AnswerOptions.map_share
+_LEAST_ROOM: Final = 860
+"""Tokens with those shares: of a small budget what is told of the whole gets more, since a few rows of a list tell little."""
 T = TypeVar("T")
 _WHERE_CHARS: Final = (160, 80, 40, 20, 0)
+_WORTH_FILLING: Final = 0.03
+"""Share of the budget: if more is left than that, more of what stands out is told."""
 
 
 @dataclass(frozen=True)
@@ -123,17 +130,26 @@ class Frame:
         return self.policy.estimator.ceiling(text) + 2 if text else 0
 
     @lazy
-    def _highlights(self) -> Highlights:
+    def _foreword(self) -> Foreword:
         inner, pointer = self.scope(FOCUS)
         note = "among what has come so far" if self.document.is_beginning else ""
-        return find_highlights(inner, self.base + pointer, note)
+        if inner.is_json and not self.document.is_reading:
+            whole = foreword_of(self.document, self.policy, self.base, note)
+            if whole.survey.title:
+                return whole
+        return foreword_of(inner, self.policy, self.base + pointer, note)
 
-    def highlights(self, budget: int, share: float = 1.0) -> str:
-        """Write what stands out in its share of the budget, or in a part of that share."""
+    def highlights(self, budget: int, share: float = 1.0, most: int | None = None) -> str:
+        """Write what is told of the whole in its share of the budget, or in a part of that; in `most` tokens."""
         if not self.policy.highlights:
             return ""
-        room = int(budget * self.policy.highlight_share * share)
-        return self._highlights.within(room, self.policy.estimator)
+        shares = self.policy.highlight_share + self.policy.map_share
+        if not shares:
+            return ""
+        least = _LEAST_ROOM * min(shares / _USUAL_SHARES, 1.0)
+        room = int(min(max(budget * shares, least), budget * _MOST) * share)
+        of_map = self.policy.map_share / shares
+        return self._foreword.within(room if most is None else min(room, most), self.policy.estimator, of_map)
 
     def beside_highlights(self, budget: int, attempt: Callable[[str], T | None]) -> tuple[str, T | None]:
         """Return the most highlights beside which an attempt succeeds, and its result; all of them if none does.
@@ -263,7 +279,13 @@ class Frame:
             self._mark_reading(record)
         pointer = "" if record.get("envelope") else str(record["path"])
         estimator, where, tokens = self.policy.estimator, "", 0
+        fuller = self._fuller(
+            highlights,
+            _join(notice.line(), _where(pointer, _WHERE_CHARS[0]), remark, envelope, content),
+            budget,
+        )
         for found, size, ways in [
+            *([(fuller, _WHERE_CHARS[0], notice.ways)] if fuller else []),
             *((highlights, size, notice.ways) for size in _WHERE_CHARS),
             (highlights, 0, ()),
             ("", 0, ()),
@@ -277,6 +299,15 @@ class Frame:
         # In characters of the payload: what precedes the content is for reading and not part of the document.
         record["contentFrom"] = sum(len(part) + 1 for part in (highlights, where, envelope) if part)
         return Reply(notice.line(), content, record, highlights, where, envelope)
+
+    def _fuller(self, highlights: str, rest: str, budget: int) -> str:
+        """Write more of what is told of the whole, where what it stands beside left room; nothing if there is none."""
+        if not highlights:
+            return ""
+        left = budget - self.cost(highlights) - self.cost(rest)
+        if left < _WORTH_FILLING * budget:
+            return ""
+        return self.highlights(budget, most=self.cost(highlights) + left)
 
 
 @lru_cache(64)

@@ -6,14 +6,17 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from brimgate.engine.cursor import answer_number
-from brimgate.engine.decision import AnswerSizes, Outcome, reduced_kind
+from brimgate.engine.decision import AnswerKind, AnswerSizes, Outcome, reduced_kind
 from brimgate.engine.document import Position
+from brimgate.engine.highlights.findings import MAP_OF, STANDS_OUT
 from brimgate.engine.policy import Policy
 from brimgate.engine.query import View
 
 MARK: Final = "[brimgate]"
-TEXT_WAYS: Final = ("lines", "search", "pages")
-LIST_WAYS: Final = ("search", "fields", "limit")
+TEXT_WAYS: Final = ("lines", "search", "pages", "query")
+LIST_WAYS: Final = ("query", "search", "fields", "limit")
+OBJECT_WAYS: Final = ("query",)
+_SQL: Final = '"SELECT … FROM t"'
 
 _MAX_EXAMPLE_CHARS: Final = 40
 _PLAIN_PATH: Final = re.compile(r"(?:/[\w.-]+)+\Z", re.ASCII)
@@ -60,8 +63,18 @@ class Reply:
         shown: int = self.record.get("shown", {}).get("items", 0)
         if self.record["kind"] == "complete":
             shown = self.item_count
-        kind = reduced_kind(self.outcome, self.item_count)
+        kind = reduced_kind(self.outcome, self.item_count) or self._read_kind
         return AnswerSizes(self.original_tokens, self.record["estimatedTokens"], self.item_count, shown, kind)
+
+    @property
+    def _read_kind(self) -> AnswerKind:
+        """What was read of: a list or a text is told with its total."""
+        if self.outcome != "read":
+            return ""
+        total = self.record.get("total", {})
+        if "items" in total or "rows" in total:
+            return "list"
+        return "text" if "lines" in total or "textBytes" in total else "object"
 
     @property
     def answer(self) -> int:
@@ -71,8 +84,10 @@ class Reply:
 
     @property
     def highlight_count(self) -> int:
-        """How many lines of highlights there are below their heading."""
-        return self.highlights.count("\n")
+        """How many lines of highlights there are below their heading, without those of the map."""
+        if not self.highlights.startswith(STANDS_OUT):
+            return 0
+        return self.highlights.partition(f"\n{MAP_OF}")[0].count("\n")
 
     @property
     def has_cursor(self) -> bool:
@@ -112,7 +127,7 @@ class Notice:
     def _size(self) -> str:
         """Tell how much of the answer this is. Another form of it can cost more than the original."""
         total = f"{'about ' if self.is_estimate else ''}{self.total_tokens:,} tokens"
-        return total if self.tokens > self.total_tokens else f"{self.tokens:,} of {total}"
+        return total if self.tokens >= self.total_tokens else f"{self.tokens:,} of {total}"
 
     def _onward(self) -> str:
         """Say how to see more. One cursor is enough: with a path, any cursor of the answer leads to any section."""
@@ -126,6 +141,8 @@ class Notice:
         return f"{label}: {self._call(self.more)}{section}{ways}"
 
     def _parameter(self, name: str) -> str:
+        if name == "query":
+            return f"--query {_SQL}" if self._is_command else f"query={_SQL}"
         return f"--{name}" if self._is_command else name
 
     @property

@@ -1,7 +1,7 @@
 """The first bounded reply (whole in another form, a page, a preview, a chunk), and the replies to queries."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Final, assert_never
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from brimgate.engine import decision, jsontext
 from brimgate.engine.chunks import Cutter
@@ -16,11 +16,14 @@ from brimgate.engine.preview import mapped_preview, preview
 from brimgate.engine.query import COUNT, FOCUS, WHOLE, Query, View
 from brimgate.engine.replies.formatted import formatted_beginning, formatted_whole, read_formatted
 from brimgate.engine.replies.frame import BEGINNING, Frame, allowance_of
-from brimgate.engine.replies.reply import Issue, Reply, plain_path
+from brimgate.engine.replies.reply import OBJECT_WAYS, Issue, Reply, plain_path
 from brimgate.engine.walk import Part
 from brimgate.errors import BadRequest
 
-_USEFUL: Final = 0.2
+if TYPE_CHECKING:
+    from brimgate.engine.sql.database import QueryResult
+
+_USEFUL: Final = 0.105
 """Share of the budget: a first chunk with less beside its highlights is a scrap."""
 _WORTH_TRYING: Final = 6
 """A section this many times over the budget fits in no form."""
@@ -49,7 +52,7 @@ def _begin(frame: Frame, plan: decision.Reduction, answer_format: AnswerFormat |
             return formatted or _first_page(frame, plan)
         case decision.Preview(focus, budget):
             formatted = answer_format and formatted_beginning(frame, answer_format, budget)
-            return formatted or _preview(frame, focus, budget, frame.highlights(budget))
+            return formatted or _preview(frame, focus, budget)
         case decision.Chunk(focus, budget):
             return _first_chunk(frame, focus, budget)
         case decision.Walk(budget):
@@ -79,7 +82,7 @@ def _first_page(frame: Frame, plan: decision.Page) -> Reply:
 
     highlights, found = frame.beside_highlights(budget, fitted)
     if children is None or found is None:
-        return _preview(frame, focus, budget, highlights)
+        return _preview(frame, focus, budget)
     total = frame.document.count(focus.node, children)
     base = 0 if focus.node == frame.document.root else focus.node.start
     following = Position(children.starts[found.count] - base) if found.count < len(children) else None
@@ -111,12 +114,11 @@ def _fit_page(frame: Frame, focus: Focus, children: Children, items: list[bytes]
     return fit(rendered, most, lambda count: ends[count - 1] - starts[0], room, frame.policy.estimator)
 
 
-def _preview(frame: Frame, focus: Focus, budget: int, highlights: str) -> Reply:
+def _preview(frame: Frame, focus: Focus, budget: int) -> Reply:
     """Return the essentials of the whole, including what surrounds the focus."""
     named = f"sections: fields={','.join(dict(frame.policy.sections))}" if frame.policy.sections else ""
     room = budget - allowance_of(frame.policy, section=True) - frame.cost(named)
-    if room - frame.cost(highlights) < _LEAST_PREVIEW:
-        highlights = ""
+    highlights = frame.highlights(budget, most=room - _LEAST_PREVIEW)
     room -= frame.cost(highlights)
     made = mapped_preview(frame.document, focus, frame.base, frame.policy, room) or preview(
         frame.document, frame.document.root, frame.base, frame.policy, room
@@ -145,6 +147,7 @@ def _preview(frame: Frame, focus: Focus, budget: int, highlights: str) -> Reply:
     notice = frame.notice(f"summary of {count:,} {what}{of}", made.tokens, cursor, cursor)
     notice.example = plain_path(made.sections)
     notice.named = next(iter(dict(frame.policy.sections)), "")
+    notice.ways = OBJECT_WAYS
     return frame.finish(notice, made.rendered.text, record, budget, highlights, remark=named)
 
 
@@ -253,7 +256,21 @@ def _first_of_path(frame: Frame, view: View) -> Reply:
     return _whole(below, frame.budget(view)) or begin(below, decision.decide_oversized(inner, policy))
 
 
-def _whole(frame: Frame, budget: int) -> Reply | None:
+def query_reply(frame: Frame, result: "QueryResult", query: Query) -> Reply:
+    """Return the result of a query: whole if it fits and no less is asked for, else as pages."""
+    rows = f"{result.count:,} row{'' if result.count == 1 else 's'}"
+    limit = query.limit if query.limit < result.count else 0
+    whole = (
+        None if limit else _whole(frame, frame.policy.page_budget, f"{rows}, all · query over {result.of}")
+    )
+    if whole is not None:
+        return replace(whole, record=whole.record | {"kind": "query"})
+    view = View("focus", limit=limit, form=query.form)
+    budget = frame.budget(view)
+    return frame.part_reply(frame.walker(view, budget).part(None), view, budget)
+
+
+def _whole(frame: Frame, budget: int, shown: str = "section, whole") -> Reply | None:
     """Return all of a section with its notice, if that fits."""
     document = frame.document
     if frame.policy.estimator.table(document.data) > budget * _WORTH_TRYING:
@@ -267,7 +284,9 @@ def _whole(frame: Frame, budget: int) -> Reply | None:
     if tokens > budget - allowance_of(frame.policy):
         return None
     record = {"kind": "section", "path": frame.base, "format": form, "total": frame.total()}
-    return frame.finish(frame.notice("section, whole", tokens), content, record, budget)
+    notice = frame.notice(shown, tokens)
+    notice.total_tokens = tokens  # it is all of it, whatever another form of it would take
+    return frame.finish(notice, content, record, budget)
 
 
 def _pages_reply(frame: Frame, view: View, pages: tuple[int, int], budget: int) -> Reply:
@@ -325,13 +344,25 @@ class Gate:
         plan = decision.decide(self.document, self.policy, self.answer_format)
         if isinstance(plan, decision.Pass):
             return None
-        return self._counted(begin(self._frame, plan, self.answer_format))
+        return self.counted(begin(self._frame, plan, self.answer_format))
 
     def read(self, view: View, position: Position, query: Query) -> Reply:
         """Continue from a cursor, or look at the held answer in another way."""
-        return self._counted(read(self._frame, view, position, query, self.answer_format))
+        return self.counted(read(self._frame, view, position, query, self.answer_format))
 
-    def _counted(self, reply: Reply) -> Reply:
+    def query_path(self, view: View, query: Query) -> str:
+        """Return the part of the answer that a query is about: all of it, or what a path leads to."""
+        path = query.path if query.path is not None else view.path if view.scope in ("path", "walk") else ""
+        node = self.document.resolve(path)
+        return "" if node == self.document.root else path
+
+    def result(self, result: "QueryResult", query: Query) -> Reply:
+        """Write the result of a query, which is this document: whole if it fits, else its first page."""
+        policy = replace(self.policy, format=query.form or self.policy.format)
+        frame = replace(self._frame, policy=policy)
+        return query_reply(frame, result, query)
+
+    def counted(self, reply: Reply) -> Reply:
         document = self.document
         return replace(
             reply,

@@ -1,0 +1,87 @@
+"""Read the times in a column of a table, however they are written: dates, clocks, seconds since 1970."""
+
+import math
+import re
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from itertools import pairwise
+from typing import Any, Final
+
+_STAMP: Final = re.compile(
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?\Z|\d{4}-\d\d-\d\d\Z"
+    r"|\d\d?[./]\d\d?[./]\d{4}(?: \d\d:\d\d(?::\d\d)?)?\Z"
+)
+_TIME_NAME: Final = re.compile(
+    r"(?:^|[_\-. ]|(?<=[a-z]))(?:at|on|time|date|ts|timestamp|when|created|updated|start|end|begin|since|until|expires|deadline"
+    r"|due|nanos?|unix_?nano|millis|ms)$",
+    re.IGNORECASE,
+)
+_CLOCK: Final = re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:[.,]\d{1,9})?\Z")
+_EPOCHS: Final = (1e9, 1e12, 1e15, 1e18)
+_EPOCH_DIGITS: Final = (10, 13, 16, 19)
+_PARTS: Final = re.compile(r"(\d\d?)([./])(\d\d?)[./](\d{4})(?: (\d\d:\d\d(?::\d\d)?))?")
+
+
+def read_times(name: str, values: Sequence[Any]) -> list[float] | None:
+    """Return the values of a column of times in seconds, NaN where one cannot be read; None if it has no times."""
+    sample = [value for value in values[:: max(1, len(values) // 30)] if value not in (None, "")]
+    if not sample:
+        return None
+    if all(type(value) is str for value in sample):
+        if all(_is_epoch(value) for value in sample):
+            return [_epoch(value) for value in values] if _TIME_NAME.search(name) else None
+        if all(map(_CLOCK.match, sample)):
+            seconds = [_seconds(f"1970-01-01T{value}") for value in values]
+            return seconds if _go_on(seconds) else None
+        if sum(_STAMP.match(value) is not None for value in sample) < 0.9 * len(sample):
+            return None
+        if sample[0][4:5] == "-":
+            return [_seconds(value) for value in values]
+        is_day_first = any(int(found[1]) > 12 for value in sample if (found := _PARTS.match(value)))
+        return [_seconds(_iso(value, is_day_first=is_day_first)) for value in values]
+    if not all(type(value) in (int, float) for value in sample) or not _TIME_NAME.search(name):
+        return None
+    if not all(any(low <= value < 2.5 * low for low in _EPOCHS) for value in sample):
+        return None
+    return [_epoch(value) if type(value) in (int, float) else math.nan for value in values]
+
+
+def _is_epoch(value: str) -> bool:
+    whole, _, part = value.partition(".")
+    return whole.isdigit() and len(whole) in _EPOCH_DIGITS and (not part or part.isdigit())
+
+
+def _go_on(seconds: Sequence[float]) -> bool:
+    """Return whether times of day follow each other; how long something took looks the same."""
+    steps = [after >= before for before, after in pairwise(seconds)]
+    return sum(steps) >= 0.95 * len(steps)
+
+
+def _epoch(value: Any) -> float:
+    """Read seconds, milliseconds, microseconds or nanoseconds since 1970."""
+    try:
+        number = float(value)
+    except (ValueError, TypeError):
+        return math.nan
+    for low in reversed(_EPOCHS):
+        if number >= low / 10:
+            return number / (low / 1e9)
+    return number
+
+
+def _iso(value: Any, *, is_day_first: bool) -> str:
+    """Write a date such as 18.11.2026 or 11/18/2026 the other way round."""
+    found = _PARTS.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        return ""
+    first, mark, second, year, clock = found.groups()
+    day, month = (first, second) if mark == "." or is_day_first else (second, first)
+    return f"{year}-{int(month):02}-{int(day):02}T{clock or '00:00'}"
+
+
+def _seconds(value: Any) -> float:
+    try:
+        moment = datetime.fromisoformat(value.replace(",", "."))
+    except (ValueError, TypeError, AttributeError):
+        return math.nan
+    return (moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).timestamp()  # noqa: UP017
