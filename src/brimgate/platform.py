@@ -246,3 +246,25 @@ def give_back_large_blocks() -> None:
 
         with suppress(OSError, AttributeError):  # another C library, which has no such switch
             ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE_BLOCK)
+
+
+def limit_memory(most_bytes: int) -> None:
+    """Let this process have at most so much memory, where the system has such a limit."""
+    if sys.platform == "linux":
+        import resource
+
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_AS, (most_bytes, hard))
+
+
+def resident_bytes() -> int:
+    """Return the memory that this process has now; where the system does not tell, the most that it ever had; else 0."""
+    with suppress(OSError, ValueError, IndexError):
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    if sys.platform == "win32":
+        return 0
+    import resource
+
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most << 10

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from brimgate.app.reload import ConfigWatch, Reload
+from brimgate.app.reload import ConfigWatch, Reload, ReloadNote
 from brimgate.config.declarations import Config
 from brimgate.config.sources import load
 from brimgate.platform import FolderWatch
@@ -88,6 +88,9 @@ class Configured:
 
     def apply(self, config: Config) -> None:
         self.config = config
+
+    def note_reload(self, note: ReloadNote) -> None:
+        self.note = note
 
 
 def test_what_was_noticed_applies_though_the_file_is_emptied_by_then(tmp_path: Path) -> None:

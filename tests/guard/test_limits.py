@@ -1,7 +1,7 @@
 """Moving windows: exact at the boundary, blocks, several claims at once, and calls at a time."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from brimgate.errors import RateLimited
@@ -69,6 +69,11 @@ def test_more_at_once_than_the_limit_says_that_no_time_helps() -> None:
     st.lists(st.tuples(st.floats(0, 5), st.integers(1, 3)), max_size=60),
     st.integers(1, 5),
     st.floats(0.5, 10),
+)
+@example(
+    steps=[(1.8707753299530658, 1), (1.7231004252661624, 1), (0.72, 2), (0.3565873880212201, 1), (0.0, 1)],
+    most=1,
+    seconds=8.0,
 )
 def test_no_window_ever_has_more_than_the_limit_and_whoever_waits_as_told_is_admitted(
     steps: list[tuple[float, int]], most: int, seconds: float

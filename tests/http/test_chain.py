@@ -124,9 +124,13 @@ def test_a_shell_gets_the_reply_as_it_is_and_the_next_command_to_copy(inner: Ser
     [notice, *rest] = shell(f"brimgate call {address} list_bookings").splitlines()
     expected = "\n".join(block["text"] for block in client.call("list_bookings")["result"]["content"])
     assert rest == expected.splitlines()[1:]
-    command = re.search(r"more: (brimgate call \S+ brimgate_read cursor=\S+) \(or add search=…", notice)
+    command = re.search(r"more: (brimgate call \S+ brimgate_read cursor=\S+) \(or add query=", notice)
     assert command is not None and address in command[1] and "(cursor=" not in notice
-    assert "items #36-" in shell(command[1]).splitlines()[0]
+    shown = re.search(r"items #0-(\d+) of 500", notice)
+    assert shown is not None
+    assert f"items #{int(shown[1]) + 1}-" in shell(command[1]).splitlines()[0]
+    counted = shell(f"{command[1]} query='SELECT count(*) FROM t'")
+    assert "query over t (500 rows)" in counted and "500" in counted.splitlines()[1]
     found = shell(f"{command[1]} search=payment_failed").splitlines()[0]
     assert "matching items 1-2 of 2, of 500" in found
 

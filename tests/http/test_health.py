@@ -14,7 +14,7 @@ from brimgate.watch.log import Log
 from tests.hostaway.asking import SMALL
 from tests.http.processes import children
 from tests.http.raw_upstream import Called, raw_upstream
-from tests.http.serving import FAULTY, PATIENCE, PATIENT, Answer, Serving, serve, text_of, wait_until
+from tests.http.serving import FAULTY, PATIENCE, PATIENT, Answer, Serving, modern, serve, text_of, wait_until
 from tests.http.wire import ask, request
 
 OFTEN = ("--set", "health_interval_seconds=0.1")
@@ -111,6 +111,15 @@ def test_the_handshake_of_a_client_is_a_check_too(tmp_path: Path) -> None:
         there.touch()
         assert serving.client().initialize().status == 200
         assert serving.get("/health").status == 200
+
+
+def test_a_server_that_dies_of_the_probe_of_a_modern_client_is_unhealthy() -> None:
+    command = [FAULTY[0], "-c", "import sys; sys.stdin.readline(); sys.exit('boom')"]
+    with serve("--set", "health_interval_seconds=3600", command=command) as serving:
+        assert modern(serving, "server/discover").status in (404, 503)
+        answer = serving.get("/health")
+        assert (answer.status, answer.json["status"]) == (503, "unhealthy")
+        assert "boom" in check_of(answer)["error"] or "exited" in check_of(answer)["error"]
 
 
 def refuse(called: Called) -> bool:

@@ -6,7 +6,8 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,41 @@ def _(folder: Path) -> None:
     with serving_with(folder, allowed_origins=["https://app.example.com"]) as serving:
         assert statuses(serving, b"Origin: https://app.example.com") == 200
         assert statuses(serving, b"Origin: https://example.com") == 403
+
+
+@case("Server.dashboard")
+def _(folder: Path) -> None:
+    for is_there, status in ((True, 200), (False, 404)):
+        with serve("--set", f"server.dashboard={str(is_there).lower()}", *records_in(folder)) as serving:
+            assert serving.get("/dashboard").status == status
+
+
+def records_in(folder: Path) -> tuple[str, str]:
+    return "--set", f"telemetry.file={folder / 'records.db'}"
+
+
+def free_port(host: str) -> int:
+    with socket.create_server((host, 0)) as taken:
+        return int(taken.getsockname()[1])
+
+
+def metrics_at(host: str, port: int) -> bytes:
+    with closing(HTTPConnection(host, port, timeout=PATIENCE)) as connection:
+        connection.request("GET", "/metrics")
+        return connection.getresponse().read()
+
+
+def answers_at_a_port_of_its_own(folder: Path) -> None:
+    port = free_port(ELSEWHERE)
+    given = ("--set", f"server.metrics_port={port}", "--set", f"server.metrics_host={ELSEWHERE}")
+    with serve(*given, *records_in(folder)) as serving:
+        assert serving.port
+        assert b"brimgate_build_info" in metrics_at(ELSEWHERE, port)
+        with pytest.raises(ConnectionRefusedError):
+            metrics_at("127.0.0.1", port)
+
+
+CASES |= dict.fromkeys(("Server.metrics_port", "Server.metrics_host"), answers_at_a_port_of_its_own)
 
 
 @case("Server.json_response")

@@ -42,7 +42,8 @@ FROM_SERVERS = ("sampling/createMessage", "elicitation/create", "roots/list", "p
 
 space = st.sampled_from((b"", b"", b"", b" ", b"\t", b"  ", b"\r"))
 _PIECES = (
-    *("a", "Z9", " ", "é", "漢字", "😀", "\x7f", "[brimgate] ", "}", "]", "'", "/", "id", "result"),
+    # Not at its beginning: a text that begins with our mark is told to be the server's.
+    *("a", "Z9", " ", "é", "漢字", "😀", "\x7f", "-[brimgate] ", "}", "]", "'", "/", "id", "result"),
     *("\\n", "\\u00e9", "\\u00E9", "\\/", '\\"', "\\\\", "\\ud83d\\ude00", "\\ud800", "\\u0000", "\\u2028"),
 )
 _NUMBERS = ("0", "-0", "7", "1.0", "1e2", "1E+2", "-1.50e-3", "0.1000", "123456789012345678901234567890")

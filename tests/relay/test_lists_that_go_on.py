@@ -155,6 +155,14 @@ def test_a_path_and_pages_and_a_search_have_what_they_need_fetched() -> None:
     assert "item 299" in found["content"][1]["text"] and live_list.is_complete
 
 
+def test_a_query_is_over_all_of_it() -> None:
+    live_list, talk = Growing(300), Talk()
+    cursor = record(talk.first(live_list))["nextCursor"]
+    asked = talk.read(cursor=cursor, query="SELECT count(*) AS items, max(id) AS last FROM t", format="json")
+    assert json.loads(asked["content"][1]["text"]) == [{"items": 300, "last": 299}] and live_list.is_complete
+    assert "query over t (300 rows)" in asked["content"][0]["text"]
+
+
 def test_a_list_that_ends_before_its_time_says_so_by_its_end() -> None:
     live_list, talk = Growing(100, ends_at=25), Talk()
     result, shown = talk.first(live_list), 0

@@ -242,9 +242,7 @@ def test_an_error_says_all_it_says_in_its_first_block() -> None:
     got = talk.call({"content": [small, png(20, 20), heavy, text("Try again.")], "isError": True})
     first, *others = got["content"]
     notice, told, payload = first["text"].split("\n", 2)
-    assert (
-        notice.startswith("[brimgate] ") and told == "The import failed." and LONG.startswith(payload[:200])
-    )
+    assert notice.startswith("[brimgate] ") and told == "The import failed." and LONG[:200] in payload
     assert others == [png(20, 20), text("Try again.")] and first["annotations"] == {"audience": ["user"]}
     assert record_of(got)["payloadBlock"] == 0 and cost(got) <= 2_000
     assert talk.walk(got).decode() == LONG
@@ -444,13 +442,16 @@ def test_our_tools_definition_costs_at_most_250_tokens(family: str) -> None:
     assert Estimator(family).ceiling(json.dumps(shown, separators=(",", ":"))) <= 250
 
 
-def test_our_tool_asks_to_be_loaded_and_describes_every_parameter() -> None:
+def test_our_tool_asks_to_be_loaded_and_describes_what_a_name_does_not_say() -> None:
     """Clients that load tools on demand would not find it when a notice names it."""
     for talk, most in ((Conversation(), 200), (Conversation(ToolRule(policy(max_page_size=70))), 70)):
         tool = listed(talk)[-1]
         assert tool["name"] == "brimgate_read" and tool["_meta"]["anthropic/alwaysLoad"] is True
         parameters = tool["inputSchema"]["properties"]
-        assert all(one["type"] in ("string", "integer") and one["description"] for one in parameters.values())
+        assert all(one["type"] in ("string", "integer") for one in parameters.values())
+        assert all(
+            parameters[name]["description"] for name in ("fields", "path", "search", "format", "query")
+        )
         assert parameters["limit"]["maximum"] == most and is_definition(
             json.dumps(tool["inputSchema"]).encode()
         )

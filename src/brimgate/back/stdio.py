@@ -152,7 +152,8 @@ class StdioUpstream:
 
     async def _ends_within(self, seconds: float) -> bool:
         try:
-            await asyncio.wait_for(asyncio.shield(self._exited), seconds)
+            async with asyncio.timeout(seconds):
+                await asyncio.shield(self._exited)
         except TimeoutError:
             return False
         return True

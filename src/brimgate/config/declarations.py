@@ -390,9 +390,23 @@ class Server:
     )
     health_interval_seconds: float = option(
         15,
-        "least seconds between two health checks of an upstream, while somebody asks for /health",
+        "least seconds between two health checks of an upstream, while somebody asks for /health or /metrics",
         minimum=0.1,
     )
+    dashboard: bool = option(
+        True,
+        "show a dashboard at /dashboard: to callers their own answers, to `auth.admins` those of all",
+        reloadable=False,
+    )
+    metrics_port: int = option(
+        0,
+        "port of its own for /metrics, where nobody is asked who they are; 0: only on the port of the clients, for "
+        "`auth.admins`",
+        minimum=0,
+        maximum=65_535,
+        reloadable=False,
+    )
+    metrics_host: str = option("127.0.0.1", "address to listen on for that port", reloadable=False)
     workers: int = option(
         1,
         "processes that serve the same port; more than one need a `store` that they share",
@@ -434,6 +448,28 @@ class Telemetry:
         256 << 20, "largest size of that file; the oldest records go first", minimum=1 << 20, reloadable=False
     )
     max_days: float = option(90, "days that a record is kept", minimum=0.01, reloadable=False)
+    exhibits: Literal["all", "arguments", "off"] = option(
+        "all",
+        "what the dashboard can show of the ten largest answers of every hour, for a week, with secrets masked: `all` (the "
+        "arguments of the call, and what was sent), `arguments`, or `off`. `serve` keeps it in memory, `run` and the other "
+        "commands in that file",
+    )
+    redact: tuple[str, ...] = option(
+        (),
+        "regular expressions (RE2) for what else is masked there, and in what the dashboard shows of held answers",
+        example=r"['[\\w.+-]+@[\\w.-]+']",
+    )
+    otel: bool = option(
+        False,
+        "send spans and metrics by OpenTelemetry, with `run` and `serve`; where to, and all else, is told by the standard "
+        "OTEL_* variables",
+        reloadable=False,
+    )
+    otel_content: bool = option(
+        False,
+        "also send the arguments and results of calls, or the beginning of them, as attributes of spans",
+        reloadable=False,
+    )
     savings_line: bool = option(True, "write one line about what was saved when `brimgate run` ends")
     sample_share: float = option(
         0.01, "share of replies whose estimate is compared with a count of their tokens", minimum=0, maximum=1

@@ -41,9 +41,17 @@ _SECRET_WORDS: Final = frozenset(
         "signature",
         "sig",
         "dsn",
+        "pin",
+        "pincode",
+        "otp",
+        "cvv",
+        "cvc",
     ]
 )
 _LAST_WORD: Final = re.compile(r"[A-Za-z][a-z]*\Z|[A-Z]+\Z")
+_LOCK_CODE: Final = re.compile(
+    r"(?:door|gate|lock|entry|entrance|access|security|alarm|safe|wifi)[_.-]?code\Z", re.IGNORECASE
+)
 _LONG_NAME: Final = 16
 _LONG_WORD: Final = re.compile(r"(?=[^A-Za-z]{0,40}[A-Za-z])[A-Za-z0-9_-]{20,500}={0,2}")
 _DIGITS: Final = re.compile("[0-9]+")
@@ -96,6 +104,11 @@ def masked(text: str) -> str:
         found = _ASSIGNED.match(text, found.end())  # --header=Authorization: …
     if found and names_a_secret(found[1]):
         return f"{text[: found.end()]}{MASK}"
+    return masked_text(text)
+
+
+def masked_text(text: str) -> str:
+    """Mask what looks like a secret in a longer text, where a name at its beginning says nothing of all the rest."""
     text = re.sub(r"\S+", lambda word: _mask_login(word[0]), text) if "://" in text else text
     return _KNOWN.sub(MASK, _mask_named(text))
 
@@ -103,6 +116,8 @@ def masked(text: str) -> str:
 def names_a_secret(name: str) -> bool:
     """Decide by the last word: `--api-key`, `GITHUB_TOKEN`, `clientSecret`; not `--max-tokens`, nor `--token-file`."""
     name = name.rstrip("0123456789_.-")[-40:]
+    if _LOCK_CODE.search(name):
+        return True
     last = _LAST_WORD.search(re.split(r"[_.-]", name)[-1])
     return last is not None and last[0].lower() in _SECRET_WORDS
 

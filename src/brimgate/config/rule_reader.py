@@ -41,6 +41,7 @@ def make_rules(config: Config, upstream: str = "", budget: int | None = None) ->
         from brimgate.packs.discovery import load_pack
 
         pack = load_pack(one.pack)
+        general = replace(general, policy=replace(general.policy, detectors=pack.detectors))
         # First, so that the file overrides the pack.
         patterns, formats = (
             [*rules_of(pack, general.policy.hard_output_token_cap, general.policy).items(), *patterns],

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Final, get_origin
 
-from brimgate.config.declarations import CALLER_BEARER, AuthOptions, Config, Override, Upstream
+from brimgate.config.declarations import CALLER_BEARER, AuthOptions, Config, Override, Telemetry, Upstream
 from brimgate.engine.options import Key, element_of, keys_of, option_of
 
 _NO_VALUE: Final = "(not set)"
@@ -30,7 +30,15 @@ def without_secrets(config: Config) -> Config:
         store=_masked_store(config.store),
         upstreams={name: _masked_upstream(one) for name, one in config.upstreams.items()},
         auth=_masked_auth(config.auth),
+        telemetry=_masked_telemetry(config.telemetry),
     )
+
+
+def _masked_telemetry(telemetry: Telemetry) -> Telemetry:
+    from brimgate.config.masking import MASK
+
+    secrets = ("count_key", "webhook_url", "webhook_secret")
+    return replace(telemetry, **{name: MASK for name in secrets if getattr(telemetry, name)})
 
 
 def _masked_store(store: str) -> str:

@@ -241,6 +241,7 @@ def _impossible(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
         yield (("store",),), f"must be folder, memory, or {_STORE}"
     if not _REPLICA.fullmatch(config.server.replica):
         yield (("server", "replica"),), "must be a name of at most 20 letters, digits, _ or -"
+    yield from _wrong_patterns(config.telemetry.redact)
     for name, one in config.upstreams.items():
         home = ("upstreams", name)
         if name in _NO_NAMES:
@@ -253,6 +254,18 @@ def _impossible(config: Config) -> Iterator[tuple[tuple[Place, ...], str]]:
             if not variable or "=" in variable or "\0" in variable + text:
                 what = "is not the name of a variable, or its value holds a NUL character"
                 yield ((*home, "env", variable),), what
+
+
+def _wrong_patterns(patterns: tuple[str, ...]) -> Iterator[tuple[tuple[Place, ...], str]]:
+    if patterns:
+        from brimgate.engine.matcher import compiled
+        from brimgate.errors import BadRequest
+
+        for pattern in patterns:
+            try:
+                compiled(pattern)
+            except BadRequest as error:
+                yield (("telemetry", "redact"),), f"{pattern[:40]!r}: {error}".replace("search ", "this ")
 
 
 def is_store_url(url: str) -> bool:

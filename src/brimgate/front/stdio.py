@@ -49,7 +49,8 @@ class StdioClient:
         self.port.close()
         self.port.writer.close()
         with suppress(TimeoutError):
-            await asyncio.wait_for(self.gone.wait(), within_seconds)
+            async with asyncio.timeout(within_seconds):
+                await self.gone.wait()
         for descriptor in self._shared:
             with suppress(OSError):
                 os.set_blocking(descriptor, True)

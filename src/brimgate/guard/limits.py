@@ -127,8 +127,9 @@ def _refusal(window: _Window, claim: Claim, now: float) -> RateLimited:
     """Say when the same request is admitted: when enough others have left the window, and the block is over."""
     rate, times = claim.rate, window.times
     over = len(times) + claim.cost - rate.requests
-    free_at = times[min(over, len(times)) - 1] + rate.seconds if over > 0 and times else now
-    wait = max(1, math.ceil(max(free_at, window.blocked_until) - now))
+    last = times[min(over, len(times)) - 1] if over > 0 and times else now - rate.seconds
+    wait = max(1, math.ceil(max(last + rate.seconds, window.blocked_until) - now))
+    wait += last > now + wait - rate.seconds  # as the window is asked then: sums of floats are rounded
     return RateLimited(refusal_text(claim), wait, rate.requests, rate.seconds)
 
 

@@ -129,10 +129,12 @@ class EngineProcess:
     def is_alive(self) -> bool:
         return self._process.is_alive()
 
-    def run(self, run: Callable[[Any], Any], argument: Any) -> tuple[bool, Any]:
+    def run(
+        self, run: Callable[[Any], Any], argument: Any, patience_seconds: float = _PATIENCE_SECONDS
+    ) -> tuple[bool, Any]:
         """Run a function there. Return whether it was done, and its result or error. Raise OSError or EOFError."""
         # One that is frozen neither takes nor answers: killed, its pipe ends.
-        patience = Timer(_PATIENCE_SECONDS, self._process.kill)
+        patience = Timer(patience_seconds, self._process.kill)
         patience.start()
         try:
             self._pipe.send((run, argument))

@@ -76,8 +76,8 @@ class LiveList(Protocol):
 
 def items_needed(document: Document, view: View, position: Position, query: Query, limit: int) -> int:
     """Return how many items a reply needs, plus one: then its cursor leads to an item that is here."""
-    if query.search or view.search:
-        return EVERYTHING  # whoever searches wants to know that there is no other match
+    if query.search or view.search or query.sql:
+        return EVERYTHING  # whoever searches or counts wants to know that there is nothing else
     pages = query.pages[1] if query.pages else 1
     if query.path is not None:
         return _index_in(document, query.path) + 1

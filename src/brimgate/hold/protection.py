@@ -25,7 +25,8 @@ from brimgate.errors import (
     OperatorError,
 )
 from brimgate.hold.live_lists import ListState, LiveList, LiveLists, items_needed
-from brimgate.hold.runtime import SweepTimer
+from brimgate.hold.loaded_tables import QuerySubject
+from brimgate.hold.runtime import SweepTimer, query_runner, sweep_queries
 from brimgate.hold.stores.contract import MAX_VIEWS, Siblings, SnapshotStore
 
 if TYPE_CHECKING:
@@ -110,7 +111,10 @@ class Protection:
     def select(self, data: bytes, binding: Binding, query: Query, now: float) -> Reply:
         """Reply to a query about an answer that is not held yet."""
         held = self.hold(data, binding, now)
-        reply = Gate(held.document, self.policy, held.issue).read(FOCUS, Position(0), query)
+        if query.sql:
+            reply = self._queried(held, WHOLE, query, now)
+        else:
+            reply = Gate(held.document, self.policy, held.issue).read(FOCUS, Position(0), query)
         return replace(reply, outcome=asked_outcome(reply.record["kind"]))
 
     def read(
@@ -122,9 +126,25 @@ class Protection:
         answer_format: AnswerFormat | None = None,
     ) -> Reply:
         held, view, position = self.opened(cursor_text, binding, now)
+        if query.sql:
+            return self._queried(held, view, query, now)
         return Gate(held.document, self.policy, held.issue, answer_format=answer_format).read(
             view, position, query
         )
+
+    def _queried(self, held: "HeldAnswer", view: View, query: Query, now: float) -> Reply:
+        """Run a query. Its result is an answer of its own, held with its own cursors."""
+        asked, minute = Gate(held.document, self.policy, held.issue), self.expires_minute(now)
+        path = asked.query_path(view, query)
+        snapshot = b"" if held.document.is_beginning else held.snapshot  # tables of a beginning are not kept
+        subject = QuerySubject(held.binding.principal, snapshot, path, minute)
+        result = query_runner().run(subject, held.document, query.sql)
+        self.sweep_at(minute, now)
+        found = HeldAnswer(self, held.binding, Document(result.data), now)
+        reply = Gate(found.document, replace(self.policy, highlights=False), found.issue).result(
+            result, query
+        )
+        return asked.counted(reply)
 
     def opened(self, cursor_text: str, binding: Binding, now: float) -> "tuple[HeldAnswer, View, Position]":
         """Return what a cursor leads to: a held answer, the view of it, and where to continue."""
@@ -291,6 +311,7 @@ class Protection:
             self.live_lists.sweep(60.0 * minute),
             self.opened_documents.sweep(minute),
         )
+        sweep_queries(minute)
         return min((one for one in following if one), default=0)
 
 
@@ -423,11 +444,12 @@ class HeldAnswer:
         self, protection: Protection, binding: Binding, document: Document, now: float, snapshot: bytes = b""
     ) -> None:
         self._protection = protection
-        self._binding = binding
+        self.binding = binding
         self.document = document
         self._is_beginning = document.is_beginning
         self._now = now
-        self._snapshot = snapshot
+        self.snapshot = snapshot
+        """Its id; empty before there is a cursor to it."""
         self._is_stored = False
         self.has_issued = False
         """Whether there is a cursor to it."""
@@ -435,31 +457,31 @@ class HeldAnswer:
     @property
     def number(self) -> int:
         """The number by which statistics know it; 0 before there is a cursor to it."""
-        return number_of(self._snapshot) if self.has_issued else 0
+        return number_of(self.snapshot) if self.has_issued else 0
 
     def issue(self, view: View, position: Position) -> str:
         protection = self._protection
         self.has_issued = True
         expires = protection.expires_minute(self._now)
-        if not self._snapshot:
-            self._snapshot = protection.ring.snapshot_id(self.document.original, self._binding)
-        self._keep(_OWNER, self._binding.to_bytes(), expires)
-        protection.opened_documents.renew(self._binding.principal, self._snapshot, expires)
+        if not self.snapshot:
+            self.snapshot = protection.ring.snapshot_id(self.document.original, self.binding)
+        self._keep(_OWNER, self.binding.to_bytes(), expires)
+        protection.opened_documents.renew(self.binding.principal, self.snapshot, expires)
         protection.sweep_at(expires, self._now)
         view = view if view == BLOCK else self._with_choices(view)
         key = b"" if view == WHOLE else view.key()
         if key not in _NAMED_VIEWS:
             self._keep(key, view.pack(), expires)
-        return protection.ring.seal(Cursor(self._snapshot, expires, position, key), self._binding)
+        return protection.ring.seal(Cursor(self.snapshot, expires, position, key), self.binding)
 
     def _keep(self, key: bytes, view: bytes, expires: int) -> None:
         """Keep a view, and with the first one the answer itself: beside its live list, or in the store."""
-        protection, principal, snapshot = self._protection, self._binding.principal, self._snapshot
+        protection, principal, snapshot = self._protection, self.binding.principal, self.snapshot
         if self._is_beginning and protection.live_lists.put_view(
             principal, snapshot, key, view, 60.0 * expires
         ):
             if key == _OWNER:
-                protection.mark_live(self._binding, snapshot, expires, self._now)
+                protection.mark_live(self.binding, snapshot, expires, self._now)
             return
         if not self._is_stored and not self._is_beginning:
             self._store(expires)
@@ -472,7 +494,7 @@ class HeldAnswer:
             protection.opened_documents.keep_view(principal, snapshot, key, view)
 
     def _store(self, expires: int) -> None:
-        principal, snapshot, store = self._binding.principal, self._snapshot, self._protection.store
+        principal, snapshot, store = self.binding.principal, self.snapshot, self._protection.store
         minute = int(self._now // 60)
         if store.renew(principal, snapshot, expires, minute):
             return

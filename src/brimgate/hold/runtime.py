@@ -10,6 +10,7 @@ from brimgate.platform import give_back_large_blocks
 
 if TYPE_CHECKING:
     from brimgate.hold.errand import Errand
+    from brimgate.hold.loaded_tables import QueryRunner
     from brimgate.hold.protection import Protection
     from brimgate.hold.stores.contract import Bounds
     from brimgate.hold.stores.file import UserStore
@@ -210,11 +211,32 @@ class Workplace:
         from brimgate.hold.engine_processes import EngineProcesses
 
         self._processes = EngineProcesses(engine_processes)
+        self._queries: QueryRunner | None = None
+        self._query_processes = engine_processes
         self._turn = Lock()
         self._threads = Semaphore(_MOST_THREADS)
 
-    async def run(self, work: Callable[[], _T], errand: "Errand[_T] | None", *, is_long: bool) -> _T:
-        """Run an errand in another process if there is one, or do the same work in this one."""
+    @property
+    def queries(self) -> "QueryRunner":
+        """What runs queries: other processes, unless there are to be none."""
+        if self._queries is None:
+            from brimgate.hold.loaded_tables import LoadedTables
+            from brimgate.hold.query_processes import QueryProcesses
+
+            self._queries = QueryProcesses() if self._query_processes else LoadedTables()
+        return self._queries
+
+    async def run(
+        self, work: Callable[[], _T], errand: "Errand[_T] | None", *, is_long: bool, waits: bool = False
+    ) -> _T:
+        """Run an errand in another process if there is one, or do the same work in this one.
+
+        Work that waits for another process takes no turn from other work.
+        """
+        if waits:
+            from asyncio import to_thread
+
+            return await to_thread(work)
         if errand is not None and self._processes.are_ready():
             try:
                 return await self._processes.run(errand)
@@ -235,9 +257,12 @@ class Workplace:
 
     def close(self) -> None:
         self._processes.stop()
+        if self._queries is not None:
+            self._queries.stop()
 
 
 _WORKPLACES: list[Workplace] = []
+_RUNNERS: "list[QueryRunner]" = []
 
 
 def use_workplace(engine_processes: int) -> Workplace:
@@ -246,13 +271,35 @@ def use_workplace(engine_processes: int) -> Workplace:
     return _WORKPLACES[0]
 
 
+def query_runner() -> "QueryRunner":
+    """Return what runs queries in this process."""
+    if _WORKPLACES:
+        return _WORKPLACES[0].queries
+    if not _RUNNERS:
+        from brimgate.hold.loaded_tables import LoadedTables
+
+        _RUNNERS.append(LoadedTables())
+    return _RUNNERS[0]
+
+
+def sweep_queries(minute: int) -> None:
+    """Drop loaded tables of answers that have expired, if any were ever loaded."""
+    if _RUNNERS or _WORKPLACES:
+        query_runner().sweep(minute)
+
+
 async def run_work(
-    work: Callable[[], _T], size: int, *, blocks: bool = False, errand: "Errand[_T] | None" = None
+    work: Callable[[], _T],
+    size: int,
+    *,
+    blocks: bool = False,
+    errand: "Errand[_T] | None" = None,
+    waits: bool = False,
 ) -> _T:
     """Do the work on an answer of `size` bytes, in a thread if it is large or may wait for a store."""
     is_long = size > THREAD_BYTES or blocks
     if _WORKPLACES:
-        return await _WORKPLACES[0].run(work, errand, is_long=is_long)
+        return await _WORKPLACES[0].run(work, errand, is_long=is_long, waits=waits)
     if not is_long:
         return work()
     from asyncio import to_thread  # here, so that those who only compare sizes stay free of it

@@ -6,7 +6,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from brimgate.engine.maps.survey import Detector
 
 _MINUTE: Final = 60
 _HOUR: Final = 3_600
@@ -142,6 +145,8 @@ class Pack:
     """Sets of tools. A server that has all of one set is taken for this system."""
     failure: Callable[[Any], str] = field(default=lambda _: "")
     """Returns what went wrong, for an answer that the server sends as a success; empty if nothing did."""
+    detectors: "tuple[Detector, ...]" = ()
+    """Kinds of text that only this system sends: how each is recognised, and what the first reply tells of it."""
     folder: Path | None = None
     """Where its other files are.
 

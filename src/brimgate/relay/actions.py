@@ -9,6 +9,7 @@ from brimgate.hold.runtime import THREAD_BYTES
 if TYPE_CHECKING:
     from brimgate.engine.decision import Decision
     from brimgate.hold.errand import Errand
+    from brimgate.relay.trace_context import CallTrace
 
 Line = bytes | bytearray
 
@@ -16,6 +17,8 @@ Line = bytes | bytearray
 class ToUpstream(NamedTuple):
     data: Line
     expects_answer: bool = False
+    trace: "CallTrace | None" = None
+    """What was written into its `_meta`, if somebody traces it."""
 
 
 class ToClient(NamedTuple):
@@ -64,6 +67,8 @@ class Work(NamedTuple):
     """Whether it may wait for a store, and so must not be done on the event loop."""
     errand: "Errand[list[Action]] | None" = None
     """The same work for another process, if it can be done there."""
+    waits: bool = False
+    """Whether it waits for another process most of its time, as a query does."""
 
     @property
     def is_quick(self) -> bool:

@@ -14,6 +14,7 @@ from brimgate.relay.protocol import message as rpc
 if TYPE_CHECKING:
     from brimgate.engine.decision import Arm
     from brimgate.engine.policy import Rules, ToolRule
+    from brimgate.relay.trace_context import CallTrace
 
 MEASURED: Final = frozenset(("tools/call", "resources/read", "prompts/get", "tasks/result", "tasks/get"))
 DIGEST_BYTES: Final = 8
@@ -37,7 +38,7 @@ class PendingCall:
     digest: bytes = b""
     """A digest of its arguments, which tells whether the same call is made again."""
     arguments: bytes = b""
-    """Kept only where a pack's formatter needs the arguments."""
+    """As the client wrote them: for a pack's formatter, and for whoever looks for what overflowed."""
     line: bytes | bytearray = b""
     """The request itself, where it may have to be sent again to a restarted upstream."""
     client: str = ""
@@ -49,6 +50,8 @@ class PendingCall:
     """Its progress token, in one spelling."""
     heard_at: float = 0.0
     """When it was sent, or its upstream last reported progress."""
+    trace: "CallTrace | None" = None
+    """What its spans will tell; None without tracing."""
     _rule: "ToolRule | None" = field(default=None, init=False)
 
     @property
@@ -91,14 +94,16 @@ class PendingCalls:
         """The number of calls that will be answered; a subscription never is."""
         return len(self._calls) - self._subscriptions
 
-    def add(self, call: PendingCall) -> None:
+    def add(self, call: PendingCall) -> PendingCall | None:
+        """Wait for the answer to a call. Return the one that is forgotten for it, if there is one."""
         key = same_spelling(call.id)
-        self._pop(key)
+        forgotten = self._pop(key)
         self._calls[key] = call
         call.heard_at = time.monotonic()
         self._subscriptions += call.method == _SUBSCRIPTION
         if len(self._calls) > _MAX_WAITING:
-            self._pop(next(iter(self._calls)))
+            forgotten = self._pop(next(iter(self._calls)))
+        return forgotten
 
     @property
     def awaited(self) -> set[bytes]:

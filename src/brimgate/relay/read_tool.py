@@ -19,17 +19,15 @@ if TYPE_CHECKING:
     from brimgate.hold.protection import Protection
     from brimgate.relay.content import Slot
 
-ARGUMENTS: Final = ("cursor", "limit", "fields", "path", "lines", "search", "pages", "format")
+ARGUMENTS: Final = ("cursor", "limit", "fields", "path", "lines", "search", "pages", "format", "query")
 _ABOUT: Final[dict[str, str]] = {
-    "cursor": "shown",
-    "limit": "items",
     "fields": "id",
     "path": "/items/3",
-    "lines": "range",
     "search": "words, /RE2/, ! inverts",
-    "pages": "range",
     "format": "count",
+    "query": "SQL over t",
 }
+"""What some arguments look like; the names of the others say it, and every word is paid for in every session."""
 
 
 @lru_cache(8)
@@ -40,7 +38,8 @@ def definition(name: str, max_limit: int = 200) -> bytes:
     loaded always.
     """
     properties: dict[str, dict[str, Any]] = {
-        argument: {"type": "string", "description": _ABOUT[argument]} for argument in ARGUMENTS
+        argument: {"type": "string"} | ({"description": _ABOUT[argument]} if argument in _ABOUT else {})
+        for argument in ARGUMENTS
     }
     properties["limit"] |= {"type": "integer", "maximum": max_limit}
     return encode(
@@ -59,9 +58,10 @@ def is_definition(schema: bytes) -> bool:
     if b'"cursor"' not in schema or b'"pages"' not in schema:
         return False
     try:
-        return set(msgspec.json.decode(schema)["properties"]) == set(ARGUMENTS)
+        names = set(msgspec.json.decode(schema)["properties"])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, TypeError):
         return False
+    return names | {"query"} == set(ARGUMENTS)  # an older one has no query
 
 
 def check_arguments(arguments: dict[str, Any]) -> str:

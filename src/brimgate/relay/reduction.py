@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from brimgate.engine.decision import AnswerSizes, Decision, LazySizes, Outcome, short_name
+from brimgate.engine.decision import (
+    MAX_ARGUMENT_BYTES,
+    TOOL_ERROR,
+    AnswerSizes,
+    Decision,
+    LazySizes,
+    Outcome,
+    short_name,
+)
 from brimgate.engine.policy import Rules, ToolRule
 from brimgate.errors import BadRequest, BrimgateError, ClientError, CursorError, UpstreamGarbled
 from brimgate.hold.runtime import ERRAND_BYTES, UNKNOWN_BYTES, ProtectionSource
@@ -62,37 +70,42 @@ class Reducer:
         self, call: PendingCall, outcome: Outcome, came: int, sent: int, sizes: LazySizes, **more: Any
     ) -> Decided:
         tool, policy = call.tool or call.method, call.rule.policy
+        if call.trace is not None:
+            call.trace.ended_ns = time.time_ns()
         return Decided(
             Decision(
                 self._clock(), self._name, self._upstream, tool, outcome, came, sent, sizes, call.client,
                 policy.estimator.family, upstream_seconds=call.upstream_seconds, arm=call.arm,
-                principal_id=self._principal, call=call.digest, threshold=policy.output_token_threshold, **more,
+                principal_id=self._principal, call=call.digest, threshold=policy.output_token_threshold,
+                method=call.method, arguments=call.arguments[:MAX_ARGUMENT_BYTES],
+                trace=call.trace, **more,
             )
         )  # fmt: skip
 
     def passed(self, call: PendingCall, message: Message) -> Decided:
         """Decide that an answer goes out as it came. It is measured only if somebody asks."""
-        if message.has_error:
-            raw: Any = message.error
-            outcome: Outcome = "error"
-        else:
-            raw = message.result
-            outcome = "error" if reports_failure(raw) else "passed"
+        raw: Any = message.error if message.has_error else message.result
+        failed = "" if message.has_error or not reports_failure(raw) else TOOL_ERROR
+        failure = error_code(message) if message.has_error else failed
+        outcome: Outcome = "error" if failure else "passed"
         size = len(memoryview(raw)) if raw is not NOTHING else 0
         sizes = partial(_sizes_of, raw, call.rule.policy)
         if call.arm == "shadow" and not message.has_error:
             schema = self._catalog.schemas.get(call.tool, b"")
             sizes = partial(_tried, raw, call.rule, schema, modern=call.modern)
-        return self._decided(call, outcome, size, size, sizes, shown=partial(_text_of, raw))
+        return self._decided(
+            call, outcome, size, size, sizes, shown=partial(_text_of, raw), error_type=failure
+        )
 
     def _reduced(
-        self, call: PendingCall, bounded: "Bounded", came: int, seconds: float, *, is_error: bool = False
+        self, call: PendingCall, bounded: "Bounded", came: int, seconds: float, error: str = ""
     ) -> Decided:
-        outcome: Outcome = "error" if is_error or reports_failure(bounded.raw) else bounded.reply.outcome
+        error = error or (TOOL_ERROR if reports_failure(bounded.raw) else "")
+        outcome: Outcome = "error" if error else bounded.reply.outcome
         return self._decided(
             call, outcome, came, len(bounded.raw), bounded.reply.sizes,
             engine_seconds=seconds, issued_cursor=bounded.reply.has_cursor, answer=bounded.reply.answer,
-            highlights=bounded.reply.highlight_count, shown=partial(_text_of, bounded.raw),
+            highlights=bounded.reply.highlight_count, shown=partial(_text_of, bounded.raw), error_type=error,
         )  # fmt: skip
 
     def refusal(
@@ -101,11 +114,13 @@ class Reducer:
         """Decide that a call gets an error of ours: it is refused, or the upstream failed."""
         read = rpc.read(answer)
         # As of every other answer, only the result or error counts, and not the message around it.
-        sent = bytes(read.error) if isinstance(read, Message) and read.has_error else answer
+        failed = read if isinstance(read, Message) and read.has_error else None
+        sent = bytes(failed.error) if failed is not None else answer
         tokens = call.rule.policy.estimator.table(sent)
         return self._decided(
-            call, outcome, 0, len(sent), AnswerSizes(0, tokens), reason=reason, has_expired=has_expired
-        )
+            call, outcome, 0, len(sent), AnswerSizes(0, tokens), reason=reason, has_expired=has_expired,
+            error_type=error_code(failed) if failed is not None else TOOL_ERROR,
+        )  # fmt: skip
 
     # Answers
 
@@ -200,7 +215,7 @@ class Reducer:
         if bounded is None:
             return [*self._passed_error(message, call), answer]
         seconds = time.perf_counter() - began
-        return [self._reduced(call, bounded, len(raw), seconds, is_error=True), answer]
+        return [self._reduced(call, bounded, len(raw), seconds, error_code(message)), answer]
 
     def task_note(self, message: Message, rules: Rules, line: Line) -> list[Action]:
         """Reduce the notification with the result of a finished task (2026-07-28 and its tasks extension)."""
@@ -363,6 +378,7 @@ class Reducer:
     def read(self, message: Message, arguments: msgspec.Raw, call: PendingCall) -> list[Action]:
         # It may have to search the whole document, whose size is not known here.
         work = self._work(partial(self._read, message, arguments, call), UNKNOWN_BYTES)
+        work = work._replace(waits=b'"query"' in bytes(arguments))
         if self._tickets is None:
             return [work]  # without live lists there is nothing to wait for
         failed = partial(self._refuse, message.key, call)
@@ -457,6 +473,8 @@ async def _fetched(call: PendingCall, fetch: Callable[[], Awaitable[None]]) -> N
         await fetch()
     finally:
         call.upstream_seconds += time.perf_counter() - began
+        if call.trace is not None:
+            call.trace.answered_ns = time.time_ns()
 
 
 class _ReadArguments(msgspec.Struct):
@@ -516,6 +534,19 @@ def reports_failure(raw: Any) -> bool:
         return _with_error.decode(raw).isError
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
+
+
+def error_type(message: Message) -> str:
+    """Return what kind of failure an answer reports, as OpenTelemetry has it; empty if it reports none."""
+    if message.has_error:
+        return error_code(message)
+    return TOOL_ERROR if reports_failure(message.result) else ""
+
+
+def error_code(message: Message) -> str:
+    """Return the code of a JSON-RPC error."""
+    error = rpc.read_error(memoryview(message.error))
+    return str(error.code) if error is not None else "unknown"
 
 
 def _sizes_of(raw: Any, policy: "Policy") -> AnswerSizes:

@@ -42,10 +42,12 @@ from brimgate.relay.calls import (
 from brimgate.relay.catalog import Catalog, tool_tokens
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import NOTHING, Garbage, Message, Opaque
-from brimgate.relay.reduction import Reducer
+from brimgate.relay.reduction import Reducer, error_type
+from brimgate.relay.trace_context import with_context
 
 if TYPE_CHECKING:
     from brimgate.hold.live_lists import ClaimTickets
+    from brimgate.relay.trace_context import Arrival, Tracer
 
 _SHOWN_BYTES: Final = 200
 """Of a line that is no message, for the log."""
@@ -54,6 +56,9 @@ _SMALL_BYTES: Final = 10 << 10
 """An answer that cannot be estimated passes up to here."""
 _NAMELESS: Final = rpc.encode({"code": rpc.UPSTREAM_GONE, "message": "the upstream's answer names no call"})
 _GREETINGS: Final = frozenset(("initialize", "server/discover"))
+_CANCELLED: Final = "cancelled"
+_OTHER: Final = "_OTHER"
+"""As OpenTelemetry calls an error that has no name."""
 
 Reason = UpstreamError | str
 """Why a call gets no answer: a failure of the upstream, or what we say where it is none."""
@@ -115,6 +120,13 @@ class Session:
         self._cost_told = False
         self._client = ""
         """The name of the client, once it has introduced itself."""
+        self.tracer: Tracer | None = None
+        """Is told of every request, if somebody traces them."""
+        self._arrival: Arrival | None = None
+        """How the line came that is looked at."""
+        self._version = ""
+        """The protocol version that the handshake agreed on, where somebody wants to know."""
+        self._opened_at = 0.0
 
     @property
     def is_greeting(self) -> bool:
@@ -136,7 +148,10 @@ class Session:
 
     # From the client
 
-    def from_client(self, line: Line) -> list[Action]:
+    def from_client(self, line: Line, arrival: "Arrival | None" = None) -> list[Action]:
+        """Take a line. `arrival` tells how it came, if that was over HTTP."""
+        if self.tracer is not None:
+            self._arrival = arrival
         actions = self._from_client(line)
         if self._orphans.waiting:
             actions += self._end_orphans()
@@ -163,7 +178,7 @@ class Session:
         if strict is not None and isinstance(message, Message):
             actions = self._route(message, strict)
         elif strict is not None and isinstance(message, list):
-            actions = self._batch_from_client(message, strict)
+            actions = self._batch_from_client(message, strict, is_copy=True)
         return [_as_it_came(action, strict, line) for action in actions]
 
     def _route(self, message: Message, line: Line) -> list[Action]:
@@ -175,15 +190,19 @@ class Session:
         if method == "tools/call":
             return self._route_call(message, line)
         call = PendingCall(message.key, method, self.rules)
+        if self.tracer is not None:
+            call.trace = self.tracer.begin(message, self._arrival, self._version)
         if method in MEASURED:
             call.tool = method
             call.arm = call.rule.arm
-            call.digest = blake2b(message.params, digest_size=DIGEST_BYTES).digest()
+            call.arguments = bytes(message.params)
+            call.digest = blake2b(call.arguments, digest_size=DIGEST_BYTES).digest()
             self._note_caller(call, message)
         elif method == "tools/list":
             call.modern = rpc.is_modern(message.params)
             if not self._catalog.has_tools:
                 own = self._catalog.own_list(self.rules, modern=call.modern)
+                self._end_trace(call)
                 return [ToClient(rpc.answer(message.key, own))]
             params = _decode(_list_params, message.params)
             call.first_page = params is None or params.cursor is None
@@ -192,36 +211,51 @@ class Session:
             self._client = rpc.client_name(message.params) or self._client
         if self.silence.limit_seconds:
             call.token = progress_token(message.params)
-        self._calls.add(call)
+        forgotten = self._calls.add(call)
+        if self.tracer is not None:
+            return self._traced(call, line, forgotten)
         return [ToUpstream(line, True)]
+
+    def _traced(self, call: PendingCall, line: Line, forgotten: PendingCall | None) -> list[Action]:
+        """Send a request on with its trace, and end that of a call which nobody waits for any more."""
+        if forgotten is not None:
+            self._end_trace(forgotten, _OTHER)
+        if call.trace is None:
+            return [ToUpstream(line, True)]
+        call.trace.sent_ns = time.time_ns()
+        return [ToUpstream(with_context(line, call.trace.onward), True, call.trace)]
+
+    def _end_trace(self, call: PendingCall, error: str = "") -> None:
+        if call.trace is not None and self.tracer is not None:
+            self.tracer.end(call.trace, error)
 
     def _route_call(self, message: Message, line: Line) -> list[Action]:
         params = _decode(_call_params, message.params)
         name: str = params.name if params else ""
         arguments = params.arguments if params else NOTHING
-        call = PendingCall(message.key, "tools/call", self.rules, name)
+        call = PendingCall(message.key, "tools/call", self.rules, name, arguments=bytes(arguments))
+        if self.tracer is not None:
+            call.trace = self.tracer.begin(message, self._arrival, self._version)
         self._note_caller(call, message)
         if name == self.rules.read_tool and not self._catalog.is_chained:
             return self._reducer.read(message, arguments, call)
         if name == self.rules.read_tool:
             return self._route_chained_read(message, arguments, call, line)
-        return self._forward(message, arguments, call, line)
+        return self._forward(message, call, line)
 
-    def _forward(
-        self, message: Message, arguments: msgspec.Raw, call: PendingCall, line: Line
-    ) -> list[Action]:
+    def _forward(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
         rule = call.rule
         if rule.hidden:
             text = f"Unknown tool: {call.tool[:100]}"
             answer = rpc.failure(message.key, rpc.INVALID_PARAMS, text)
             return [self._reducer.refusal(call, answer, text, "refused"), ToClient(answer)]
-        given = bytes(arguments)
-        call.arm = rule.arm_of(call.tool, given)
-        call.digest = blake2b(given, digest_size=DIGEST_BYTES).digest()
-        call.arguments = given if rule.formats is not None else b""
+        call.arm = rule.arm_of(call.tool, call.arguments)
+        call.digest = blake2b(call.arguments, digest_size=DIGEST_BYTES).digest()
         if self.silence.limit_seconds:
             call.token = progress_token(message.params)
-        self._calls.add(call)
+        forgotten = self._calls.add(call)
+        if self.tracer is not None:
+            return self._traced(call, line, forgotten)
         return [ToUpstream(line, True)]
 
     def _route_chained_read(
@@ -232,7 +266,7 @@ class Session:
         def route(*, is_ours: bool) -> list[Action]:
             if is_ours:
                 return self._reducer.read(message, arguments, call)
-            return self._forward(message, arguments, call, line)
+            return self._forward(message, call, line)
 
         if not self._reducer.store_blocks:
             return route(is_ours=self._reducer.holds(arguments))
@@ -256,26 +290,33 @@ class Session:
             self._greeting.confirmation = line
         elif message.method == "notifications/cancelled":
             params = _decode(_cancel_params, message.params)
-            if params is not None:
-                self._calls.take(bytes(params.requestId))
+            call = self._calls.take(bytes(params.requestId)) if params is not None else None
+            if call is not None:
+                self._end_trace(call, _CANCELLED)
 
-    def _batch_from_client(self, elements: list[msgspec.Raw], line: Line) -> list[Action]:
-        """Route the messages of a batch one by one. The batch stays unchanged unless part of it is for us."""
+    def _batch_from_client(
+        self, elements: list[msgspec.Raw], line: Line, *, is_copy: bool = False
+    ) -> list[Action]:
+        """Route the messages of a batch one by one. The batch stays unchanged unless part of it is for us, or is traced.
+
+        `is_copy` says that the line stands for one that strict readers refuse: that one goes on as it came.
+        """
         onward: list[bytes] = []
         ours: list[Action] = []
-        expects = False
+        expects = is_traced = False
         for element in elements:
             raw = bytes(element)
             message = rpc.read(raw)
             actions = self._route(message, raw) if isinstance(message, Message) else [ToUpstream(raw)]
             for action in _without_waits(actions):
                 if isinstance(action, ToUpstream):
-                    onward.append(raw)
+                    onward.append(raw if is_copy else bytes(action.data))
                     expects = expects or action.expects_answer
+                    is_traced = is_traced or (action.trace is not None and not is_copy)
                 else:
                     ours.append(action)
         if not ours:
-            return [ToUpstream(line, expects)]
+            return [ToUpstream(b"[" + b",".join(onward) + b"]" if is_traced else line, expects)]
         blocks = any(isinstance(one, Work) and one.blocks for one in ours)
         work = Work(partial(_merged, [(b"", ours)], line), len(line), blocks)
         given: list[Action] = [work] if work.blocks else work.run()
@@ -309,8 +350,12 @@ class Session:
         if call is None:
             return self._unknown_answer(message, line)
         call.upstream_seconds = time.perf_counter() - call.sent_at
+        if call.trace is not None:
+            call.trace.answered_ns = time.time_ns()
         if message.has_error:
             return self._failed(message, call, line)
+        if call.trace is not None and not call.is_measured:
+            self._end_trace(call)
         if call.is_measured:
             if (begun := self._reducer.begun_list(message, call)) is not None:
                 return begun
@@ -327,8 +372,13 @@ class Session:
         error = rpc.read_error(memoryview(message.error)) if call.method == "tools/list" else None
         if error is not None and error.code == rpc.METHOD_NOT_FOUND:
             # A server without tools whose capabilities nobody asked for.
+            if call.trace is not None:
+                call.trace.upstream_error = str(error.code)
+                self._end_trace(call)
             own = self._catalog.own_list(call.rules, modern=call.modern)
             return [ToClient(rpc.answer(message.key, own))]
+        if call.trace is not None and not call.is_measured:
+            self._end_trace(call, error_type(message))
         if not call.protected:
             return [*([self._reducer.passed(call, message)] if call.is_measured else []), ToClient(line)]
         return self._reducer.error(message, call, line)
@@ -398,6 +448,9 @@ class Session:
     def _greeted_by_upstream(self, message: Message, call: PendingCall, line: Line) -> list[Action]:
         if call.method == "initialize":
             self._greeting.request = call.line
+            if self.tracer is not None:
+                self._version = rpc.protocol_version(message.result)
+                self._opened_at = self._opened_at or time.monotonic()
         written = self._catalog.rewrite_capabilities(memoryview(message.result))
         if call.rules.is_shadow:
             written = None
@@ -424,6 +477,8 @@ class Session:
         if strict is not None:
             return [_as_it_came(action, strict, line) for action in self._read_from_upstream(strict)]
         call = self._calls.take(rpc.guess_id(line)) if line.lstrip()[:1] == b"{" else None
+        if call is not None and call.trace is not None and not call.is_measured:
+            self._end_trace(call, _OTHER)
         if call is not None and reason.startswith(_TOO_DEEP) and _passes_unread(call, line):
             return [*([self._reducer.passed(call, Message())] if call.is_measured else []), ToClient(line)]
         if call is not None:
@@ -506,10 +561,24 @@ class Session:
             params = _decode(_call_params, asked.params)
             call = PendingCall(key, asked.method, self.rules, params.name if params else "")
         answer = rpc.failure(call.id if call else key, rpc.UPSTREAM_GONE, f"{reason}{advice}")
+        if call is not None and call.trace is not None:
+            call.trace.upstream_error = reason.kind if isinstance(reason, UpstreamError) else _OTHER
+            if not call.is_measured:
+                self._end_trace(call, str(rpc.UPSTREAM_GONE))
         if call is None or not call.is_measured:
             return answer, None
         call.upstream_seconds = time.perf_counter() - call.sent_at if call.sent_at else 0.0
         return answer, self._reducer.refusal(call, answer, str(reason), "error")
+
+    def close(self) -> None:
+        """End what somebody traces of this session: nobody waits for answers any more."""
+        if self.tracer is None:
+            return
+        for call in self._calls:
+            self._end_trace(call, _CANCELLED)
+        if self._opened_at:
+            self.tracer.note_session(time.monotonic() - self._opened_at, is_http=self._arrival is not None)
+            self._opened_at = 0.0
 
     def prime(self, request: Line) -> None:
         """Send this handshake first whenever the upstream is started, before anything else reaches it."""
@@ -612,6 +681,8 @@ def _merged(routed: list[tuple[bytes, list[Action]]], line: Line) -> list[Action
 def _as_it_came(action: Action, strict: Line | None, line: Line) -> Action:
     """Put the original back in place of its strict copy, where nothing was changed."""
     match action:
+        case ToUpstream(trace=trace) if trace is not None:
+            return action._replace(data=with_context(line, trace.onward))
         case ToUpstream() | ToClient():
             return action._replace(data=line) if action.data is strict else action
         case Work(run, _, _):

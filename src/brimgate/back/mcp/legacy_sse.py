@@ -24,6 +24,7 @@ from brimgate.http.client import Origin, Response
 from brimgate.http.sse import Event, in_turns
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import messages_in, one_line
+from brimgate.relay.trace_context import context_headers
 from brimgate.wire.framing import TooLong
 
 _OPENING_SECONDS: Final = 10.0
@@ -40,7 +41,7 @@ class SseServer(ReachableServer):
 
     async def connect(self, listener: Listener) -> "SseUpstream":
         http = self.http()
-        upstream = SseUpstream(self.name, http, listener, self.max_bytes)
+        upstream = SseUpstream(self.name, http, listener, self.max_bytes, is_traced=self.is_traced)
         try:
             async with asyncio.timeout(_OPENING_SECONDS):
                 await upstream.open()
@@ -59,7 +60,10 @@ class SseServer(ReachableServer):
 
 
 class SseUpstream:
-    def __init__(self, name: str, http: HttpServer, listener: Listener, max_bytes: int) -> None:
+    def __init__(
+        self, name: str, http: HttpServer, listener: Listener, max_bytes: int, *, is_traced: bool = False
+    ) -> None:
+        self._is_traced = is_traced
         self._name, self._http, self._listener = name, http, listener
         self._ear = Ear(max_bytes)
         self._events = Events(max_bytes)
@@ -218,7 +222,8 @@ class SseUpstream:
 
     async def _deliver(self, sent: Outgoing) -> None:
         """Hand a message to the server. Raise UpstreamError if it does not accept it."""
-        response = await self._http.call(b"POST", _JSON, sent.line, target=self._target)
+        headers = [*_JSON, *context_headers(sent.line)] if self._is_traced else _JSON
+        response = await self._http.call(b"POST", headers, sent.line, target=self._target)
         if not 200 <= response.status < 300:
             raise (await read_refusal(response)).failure(self._name)
         with suppress(AnswerTooLarge):

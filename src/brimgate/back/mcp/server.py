@@ -17,6 +17,7 @@ from brimgate.relay.protocol.client import LIST_SECONDS, MAX_LIST_PAGES, list_pa
 from brimgate.relay.protocol.headers import ParamHeaders, make_params, param_headers_of
 from brimgate.relay.protocol.message import NOTHING, Message, messages_in, one_line
 from brimgate.relay.protocol.versions import call_arguments, envelope_headers, meta_of
+from brimgate.relay.trace_context import context_headers
 from brimgate.wire.framing import TooLong
 
 _MAX_REDIRECTS: Final = 3
@@ -114,10 +115,14 @@ class ReachableServer:
         *,
         max_bytes: int,
         on_refused: Callable[[], None] = lambda: None,
+        is_traced: bool = False,
     ) -> None:
-        """Create it. `on_refused` is called when the server does not take the credentials."""
+        """Create it. `on_refused` is called when the server does not take the credentials.
+
+        If `is_traced`, the trace context of a message is repeated in headers.
+        """
         Origin.of(url)  # reports a wrong URL at once
-        self.name, self.max_bytes = name, max_bytes
+        self.name, self.max_bytes, self.is_traced = name, max_bytes, is_traced
         self._url, self._headers = url, headers
         self._on_refused = on_refused
 
@@ -137,8 +142,9 @@ class _Greeted(msgspec.Struct):
 
 
 class ServerConversation:
-    def __init__(self, name: str, http: HttpServer, ear: Ear) -> None:
+    def __init__(self, name: str, http: HttpServer, ear: Ear, *, is_traced: bool = False) -> None:
         self.name, self.http, self.ear = name, http, ear
+        self._is_traced = is_traced
         self.session_id = b""
         self._version = b""
         self.is_greeted = False
@@ -147,7 +153,8 @@ class ServerConversation:
         """The arguments that are repeated in headers, for every listed tool."""
 
     async def post(self, sent: Outgoing) -> Response:
-        return await self.http.call(b"POST", [_JSON, _BOTH, *self._headers(sent)], sent.line)
+        traced = context_headers(sent.line) if self._is_traced else ()
+        return await self.http.call(b"POST", [_JSON, _BOTH, *self._headers(sent), *traced], sent.line)
 
     async def listen(self, last_id: bytes) -> Response:
         """Open a stream of the server's own messages, or of the missing part of another."""

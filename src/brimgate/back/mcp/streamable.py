@@ -46,7 +46,8 @@ class StreamableServer(ReachableServer):
         except BaseException:
             await http.close()
             raise
-        return StreamableUpstream(ServerConversation(self.name, http, Ear(self.max_bytes)), listener)
+        conversation = ServerConversation(self.name, http, Ear(self.max_bytes), is_traced=self.is_traced)
+        return StreamableUpstream(conversation, listener)
 
 
 class StreamableUpstream:

@@ -13,6 +13,7 @@ from brimgate.relay.actions import Line, ToClient
 from brimgate.relay.calls import progress_token, same_spelling, spellings
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
+from brimgate.relay.trace_context import Arrival
 
 _MAX_STREAMS: Final = 64
 _MAX_KEPT_BYTES: Final = 8 << 20
@@ -48,7 +49,9 @@ class HttpSession:
 
     # From the client
 
-    def ask(self, requests: list[Message], line: Line, *, primed: bool, streams: bool) -> EventStream:
+    def ask(
+        self, requests: list[Message], line: Line, arrival: Arrival, *, primed: bool, streams: bool
+    ) -> EventStream:
         """Send a line with requests; their answers come on the returned stream."""
         keys = [same_spelling(request.key) for request in requests]
         if any(key in self._waiting for key in keys) or len(set(keys)) < len(keys):
@@ -62,7 +65,7 @@ class HttpSession:
             self._waiting[key] = stream
             if streams and (token := progress_token(request.params)):
                 self._tokens[token] = stream
-        self.link.from_client(line)
+        self.link.from_client(line, arrival)
         return stream
 
     def _add(self, stream: EventStream) -> EventStream:

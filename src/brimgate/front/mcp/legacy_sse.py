@@ -6,7 +6,14 @@ from typing import Final
 
 from brimgate.front.mcp.errors import Challenge, HttpError, from_access, no_session, too_many, upstream_down
 from brimgate.front.mcp.event_stream import EventStream
-from brimgate.front.mcp.request import Conversation, Converse, HttpExchange, check_batch, wait_for_room
+from brimgate.front.mcp.request import (
+    SESSION_ID,
+    Conversation,
+    Converse,
+    HttpExchange,
+    check_batch,
+    wait_for_room,
+)
 from brimgate.front.mcp.router import not_allowed
 from brimgate.front.mcp.session_ids import SessionIds, session_ids_in
 from brimgate.guard.limits import too_many_calls
@@ -15,6 +22,7 @@ from brimgate.relay.actions import ToClient
 from brimgate.relay.calls import same_spelling, spellings
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Garbage, Message, one_line
+from brimgate.relay.trace_context import Arrival
 
 _DEPRECATED: Final = (b"deprecation", b"@1742947200")
 """Since the revision of 2025-03-26."""
@@ -40,13 +48,13 @@ class _Listening:
     def pending(self) -> int:
         return len(self._waiting)
 
-    def take(self, line: bytes) -> None:
+    def take(self, line: bytes, arrival: Arrival) -> None:
         message = rpc.read_any(line)
         if isinstance(message, Message) and message.is_request:
             self._waiting.add(same_spelling(message.key))
         elif isinstance(message, Message) and message.method == "notifications/cancelled":
             self._waiting.discard(same_spelling(bytes(rpc.member(message.params, "requestId")) or b"null"))
-        self.link.from_client(line)
+        self.link.from_client(line, arrival)
 
     def _deliver(self, answer: ToClient) -> None:
         message = rpc.read_any(answer.data)
@@ -136,7 +144,7 @@ class LegacySse:
         if (most := self._most_calls()) and client.pending >= most:
             raise from_access(too_many_calls(most), await exchange.posted_key(), Challenge())
         await wait_for_room(client.link, exchange, b"")
-        client.take(one_line(body))
+        client.take(one_line(body), Arrival([*exchange.headers, (SESSION_ID, client.id.encode())]))
         await exchange.answer(202, b"Accepted", [(b"content-type", b"text/plain"), *self._deprecation])
 
     def token_of(self, exchange: HttpExchange) -> str:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from errno import EADDRINUSE
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from uvicorn.config import Config
 from uvicorn.server import ServerState
@@ -27,6 +27,8 @@ _KEEP_ALIVE_SECONDS = 30
 _BACKLOG = 2_048
 _TRY_SECONDS = 5.0
 _CUT = "ASGI callable returned without completing response"
+PORT_CHOICE: Final = "--port N chooses another, --port 0 any free one"
+METRICS_CHOICE: Final = "server.metrics_port chooses another for metrics"
 
 
 class Listening:
@@ -66,12 +68,23 @@ class Listening:
     def _connection(self) -> ClientConnection:
         return ClientConnection(self._config, self._state, self._doorkeeper)
 
-    async def open(self, host: str, port: int, tls: "ssl.SSLContext | None" = None) -> None:
+    async def open(
+        self,
+        host: str,
+        port: int,
+        tls: "ssl.SSLContext | None" = None,
+        *,
+        reuse_port: bool = False,
+        choice: str = PORT_CHOICE,
+    ) -> None:
+        """Listen on a port; with `reuse_port`, together with other workers. `choice` says how to choose another."""
         loop = asyncio.get_running_loop()
         try:
-            server = await loop.create_server(self._connection, host or None, port, backlog=_BACKLOG, ssl=tls)
+            server = await loop.create_server(
+                self._connection, host or None, port, backlog=_BACKLOG, ssl=tls, reuse_port=reuse_port or None
+            )
         except (OSError, OverflowError) as error:
-            raise cannot_listen(host, port, error) from None
+            raise cannot_listen(host, port, error, choice) from None
         self._servers.append(server)
         self.port = _port_of(server.sockets)
         self._doorkeeper.start()
@@ -126,9 +139,9 @@ class Listening:
             await asyncio.wait(tasks, timeout=0.5)
 
 
-def cannot_listen(host: str, port: int, error: Exception) -> OperatorError:
+def cannot_listen(host: str, port: int, error: Exception, choice: str = PORT_CHOICE) -> OperatorError:
     is_taken = isinstance(error, OSError) and error.errno == EADDRINUSE
-    what = "it is in use by another program; --port N chooses another, --port 0 any free one"
+    what = f"it is in use by another program; {choice}"
     return OperatorError(f"cannot listen on {host}:{port}: {what if is_taken else error}")
 
 

@@ -33,6 +33,7 @@ from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
 from brimgate.relay.protocol.versions import ProtocolRefusal, check_envelope, is_modern_header
 from brimgate.relay.session import Session, cancellation, silent_too_long
+from brimgate.relay.trace_context import Arrival, context_headers
 
 _MAX_SESSIONS: Final = 10_000
 """How many sessions are remembered in all."""
@@ -40,11 +41,14 @@ _MAX_UNPROVEN: Final = 500
 """Of those, how many whose ids the server has neither given nor taken as far as we saw: anyone can make them up."""
 _SESSION: Final = re.compile(rb"[\x21-\x7e]{1,4096}")
 _GREETINGS: Final = ("initialize", "server/discover")
-_FORWARDED: Final = frozenset((b"accept", b"content-type", b"last-event-id", b"traceparent", b"tracestate"))
+_FORWARDED: Final = frozenset(
+    (b"accept", b"content-type", b"last-event-id", b"traceparent", b"tracestate", b"baggage")
+)
 _ANSWERED: Final = frozenset(
     (b"content-type", SESSION_ID, b"mcp-protocol-version", b"cache-control", b"retry-after", b"allow")
 )
 """Headers of the server that a client may see."""
+_TRACE_HEADERS: Final = frozenset((b"traceparent", b"tracestate"))
 _PING: Final = b'{"jsonrpc":"2.0","id":"brimgate-session","method":"ping"}'
 
 
@@ -75,13 +79,16 @@ class Through:
         knows_callers: Callable[[], bool],
         name: str = "",
         owners: KnownOwners | None = None,
+        is_traced: bool = False,
     ) -> None:
         """Create the handler. `forwarded` are client headers, besides those of MCP, that the server may see.
 
         `most_each` is how many sessions of one account are remembered. Where callers are authenticated
         (`knows_callers`), a session that we do not remember is nobody's: the server may not know whose it is. Elsewhere
-        it is looked up there. `owners` tell which of the upstream `name` other replicas remember.
+        it is looked up there. `owners` tell which of the upstream `name` other replicas remember. If `is_traced`, the
+        server gets the trace context of a message in headers, too.
         """
+        self._is_traced = is_traced
         self._name, self._owners_elsewhere = name, owners
         self._most_each, self._knows_callers = most_each, knows_callers
         self._caller, self._new_session, self._tell = caller, new_session, tell
@@ -139,7 +146,7 @@ class Through:
             raise HttpError(400, "the request has no body", code=rpc.PARSE_ERROR)
         method, key = (message.method, message.key) if isinstance(message, Message) else ("", b"")
         session = await self._session(exchange, key)
-        onward, given = await _routed(session.from_client(body))
+        onward, given = await _routed(session.from_client(body, Arrival(exchange.headers)))
         if given and isinstance(message, Message):
             await self._check_own(exchange, message)
         mine = await client_messages(given, self._tell)
@@ -152,6 +159,10 @@ class Through:
         try:
             async with self._patience(session, key):
                 await self._answer(exchange, session, onward, method, key, mine)
+        except asyncio.CancelledError:
+            if not exchange.header(SESSION_ID):
+                session.close()  # it was made for this exchange
+            raise
         except TimeoutError:
             await self._end_silent(exchange, session, key)
         except UpstreamError as error:
@@ -244,6 +255,9 @@ class Through:
             for name, value in exchange.headers
             if (name in self._forwarded or name.startswith(b"mcp-")) and name not in ours
         ]
+        if self._is_traced and body is not None and (written := context_headers(body)):
+            ours = _TRACE_HEADERS | {name for name, _ in written}
+            headers = [one for one in headers if one[0] not in ours] + written
         answer = await self._caller.call(
             method, [*headers, (b"x-request-id", exchange.request_id), *credential], body
         )
@@ -349,7 +363,8 @@ class Through:
 
     def _drop(self, key: tuple[str, bytes]) -> None:
         self._unproven.pop(key, None)
-        if self._sessions.pop(key, None) is not None:
+        if (session := self._sessions.pop(key, None)) is not None:
+            session.close()
             _count_down(self._owners, key[1])
             _count_down(self._remembered, account_of(key[0]))
 

@@ -8,10 +8,10 @@ import asyncio
 from pathlib import Path
 from typing import Final
 
-from brimgate.errors import UpstreamUnreachable
+from brimgate.errors import UpstreamError, UpstreamUnreachable
 from brimgate.front.mcp.errors import no_session
-from brimgate.front.mcp.request import HttpExchange
-from brimgate.front.mcp.router import CHECKED, Router
+from brimgate.front.mcp.request import CHECKED, HttpExchange
+from brimgate.front.mcp.router import Router
 from brimgate.front.mcp.session_ids import home_of
 from brimgate.http.asgi import Header, Receive, Scope, Send
 from brimgate.http.client import HttpClient, Origin, Response
@@ -35,6 +35,9 @@ _NOT_HANDED_ON: Final = frozenset(
     )
 )
 _LOCAL: Final = Origin("http", "localhost", 80)
+_ANSWER_SECONDS: Final = 2.0
+_MAX_ANSWER_BYTES: Final = 32 << 20
+_OK: Final = 200
 
 
 class Peers:
@@ -65,12 +68,30 @@ class Peers:
         finally:
             exchange.hangup.forget(cancel)
 
-    async def _ask(self, exchange: HttpExchange, name: str) -> Response:
+    async def ask_all(self, path: str) -> dict[str, bytes]:
+        """Return what each other worker answers to a question of ours; nothing of one that does not answer at once."""
+        names = [one.stem for one in self._folder.glob("*.sock") if one.stem != self._own]
+        answers = await asyncio.gather(*(self._answer_of(name, path) for name in names))
+        return dict(zip(names, answers, strict=True))
+
+    async def _answer_of(self, name: str, path: str) -> bytes:
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                answer = await (await self._client(name)).request(b"GET", path.encode(), [], None)
+                return await answer.read(_MAX_ANSWER_BYTES) if answer.status == _OK else b""
+        except (UpstreamError, TimeoutError):
+            return b""
+
+    async def _client(self, name: str) -> HttpClient:
         client = self._clients.get(name)
         if client is None:
             await self._forget_ended()
             client = HttpClient(_LOCAL, socket_path=str(self._folder / f"{name}.sock"))
             self._clients[name] = client
+        return client
+
+    async def _ask(self, exchange: HttpExchange, name: str) -> Response:
+        client = await self._client(name)
         target = exchange.path.encode() + (b"?" + exchange.query if exchange.query else b"")
         headers: list[Header] = [one for one in exchange.headers if one[0] not in _NOT_HANDED_ON]
         headers += [(_CLIENT, exchange.client.encode()), (b"x-request-id", exchange.request_id)]

@@ -16,6 +16,7 @@ from brimgate.http.encodings import BodyTooLong, UnknownEncoding, Unreadable, de
 from brimgate.relay.actions import Line, ToClient
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
+from brimgate.relay.trace_context import Arrival
 
 _INTERIM: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 _PING_CHUNK: Final = b"8\r\n: ping\n\n\r\n"
@@ -23,6 +24,8 @@ HANGUP: Final = "brimgate.hangup"
 """Where the connection puts the callback for its end."""
 PRINCIPAL: Final = "brimgate.principal"
 """Where another application that answers finds the principal."""
+CHECKED: Final = "brimgate.checked"
+"""Where a request says that it comes from another worker, which has checked it and knows that its session is here."""
 SESSION_ID: Final = b"mcp-session-id"
 JSON: Final = (b"content-type", b"application/json")
 _STREAM: Final = (
@@ -125,6 +128,11 @@ class HttpExchange:
     def header(self, name: bytes) -> bytes:
         """Return the first header of this name; empty if there is none."""
         return self._first.get(name, b"")
+
+    @property
+    def is_from_peer(self) -> bool:
+        """Whether another worker of the same port hands it on, or asks for itself."""
+        return CHECKED in self._scope
 
     def accepts(self, kind: bytes) -> bool:
         """Return whether the client accepts a response of this media type."""
@@ -290,7 +298,7 @@ class Conversation(Protocol):
     @property
     def is_up(self) -> bool: ...
     async def start(self) -> None: ...
-    def from_client(self, line: Line) -> None: ...
+    def from_client(self, line: Line, arrival: Arrival | None = None) -> None: ...
     def pause(self) -> None: ...
     def resume(self) -> None: ...
     async def end(self, grace_seconds: float) -> None: ...

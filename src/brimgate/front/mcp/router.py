@@ -6,7 +6,7 @@ from typing import Final, Protocol
 
 from brimgate.errors import UpstreamError
 from brimgate.front.mcp.errors import INTERNAL_ERROR, HttpError, NoLoginHere, upstream_down
-from brimgate.front.mcp.request import JSON, HttpExchange, Report, check_batch, check_id
+from brimgate.front.mcp.request import CHECKED, JSON, HttpExchange, Report, check_batch, check_id
 from brimgate.front.mcp.sessions import HandshakeSessions
 from brimgate.front.mcp.stateless import StatelessExchanges
 from brimgate.guard.origin import OriginRules
@@ -20,8 +20,6 @@ _CORS_HEADERS: Final = (
     b"content-type, accept, authorization, last-event-id, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, "
     b"x-request-id"
 )
-CHECKED: Final = "brimgate.checked"
-"""Where a request says that it comes from another worker, which has checked it and knows that its session is here."""
 _LOGIN_PATHS: Final = ("/.well-known/", "/register", "/authorize", "/token")
 """Where clients look for an authorization server, whether there is one or not. They parse what they get."""
 _EXPOSED: Final = b"mcp-session-id, mcp-protocol-version, x-request-id, www-authenticate"

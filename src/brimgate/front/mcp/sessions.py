@@ -16,6 +16,7 @@ from brimgate.guard.principal import Principal
 from brimgate.relay.protocol import message as rpc
 from brimgate.relay.protocol.message import Message
 from brimgate.relay.protocol.versions import ASSUMED_VERSION, PRIMED_SINCE
+from brimgate.relay.trace_context import Arrival
 
 if TYPE_CHECKING:
     from brimgate.errors import UpstreamError
@@ -74,7 +75,8 @@ class HandshakeSessions:
             raise HttpError(400, "the session is initialized already", key=requests[0].key)
         version = exchange.header(b"mcp-protocol-version").decode("latin-1") or ASSUMED_VERSION
         streams = self._streams(exchange)
-        stream = session.ask(requests, body, primed=version >= PRIMED_SINCE, streams=streams)
+        arrival = Arrival(exchange.headers)
+        stream = session.ask(requests, body, arrival, primed=version >= PRIMED_SINCE, streams=streams)
         is_batch = isinstance(message, list)
         await self._respond(exchange, session, stream, requests[0].key, streams=streams, is_batch=is_batch)
 
@@ -130,7 +132,8 @@ class HandshakeSessions:
             if not session.link.is_up:
                 raise self._down(session.link.failure, message.key)
             wanted = _text(rpc.member(message.params, "protocolVersion"))
-            stream = session.ask([message], body, primed=wanted >= PRIMED_SINCE, streams=streams)
+            arrival = Arrival([*exchange.headers, (SESSION_ID, session.id)])
+            stream = session.ask([message], body, arrival, primed=wanted >= PRIMED_SINCE, streams=streams)
             if not await stream.whole(exchange):
                 return
             if stream.failure is not None:

@@ -23,6 +23,7 @@ from brimgate.relay.protocol.versions import (
     call_arguments,
     check_envelope,
 )
+from brimgate.relay.trace_context import Arrival
 
 _QUIET_SECONDS: Final = 5.0
 """A call that takes longer is answered by a stream, which can send pings meanwhile."""
@@ -83,7 +84,7 @@ class Shared(Protocol):
     @property
     def link(self) -> Conversation: ...
 
-    def enter(self, line: bytes, replies: Replies) -> int: ...
+    def enter(self, line: bytes, replies: Replies, arrival: Arrival) -> int: ...
     def leave(self, number: int) -> None: ...
     def tell(self, line: bytes) -> None: ...
     async def param_headers(self, tool: str, meta: dict[str, Any]) -> ParamHeaders: ...
@@ -169,7 +170,7 @@ class StatelessExchanges:
     ) -> None:
         replies = Replies(only_last=not streams)
         try:
-            number = shared.enter(body, replies)
+            number = shared.enter(body, replies, Arrival(exchange.headers, message.key))
         except ValueError as error:
             raise HttpError(400, f"this cannot be forwarded: {error}", key=message.key) from None
         exchange.hangup.then(replies.wake)

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final, NamedTuple
 
-from brimgate.engine.decision import AnswerSizes, Arm, Decision, LazySizes, Outcome
+from brimgate.engine.decision import MAX_ARGUMENT_BYTES, AnswerSizes, Arm, Decision, LazySizes, Outcome
 from brimgate.engine.document import one_line
 from brimgate.engine.policy import Policy
 from brimgate.engine.replies.rest_frame import RefusedQuery, encoded, invalid_cursor
@@ -178,6 +178,8 @@ class Account:
             has_expired=self.has_expired,
             threshold=policy.output_token_threshold,
             shown=self._shown,
+            arguments=self.call[:MAX_ARGUMENT_BYTES],
+            error_type=str(self.status) if outcome == "error" else "",
         )
 
 

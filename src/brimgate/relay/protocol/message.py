@@ -336,6 +336,12 @@ def is_modern(params: msgspec.Raw) -> bool:
         return False
 
 
+def protocol_version(result: msgspec.Raw) -> str:
+    """Return the version that the answer to a handshake names; empty if it names none."""
+    raw = bytes(member(result, "protocolVersion"))
+    return text_of(raw).decode("utf-8", "replace") if raw[:1] == b'"' else ""
+
+
 def client_name(params: msgspec.Raw) -> str:
     """Return the name and version that a client gives in its handshake, or in every request since 2026-07-28."""
     try:
