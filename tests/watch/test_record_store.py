@@ -610,6 +610,8 @@ def reference_row(name: str, records: list[Record], reads: list[int]) -> Row:
         median=exact(sizes, 0.5),
         p95=exact(sizes, 0.95),
         pages_read=exact(pages, 0.5),
+        latency_median_us=exact([one.latency_us for one in records], 0.5),
+        latency_p95_us=exact([one.latency_us for one in records], 0.95),
         outcomes={word: n for word in OUTCOMES if (n := sum(one.outcome == word for one in records))},
     )
 

@@ -93,6 +93,29 @@ def _(folder: Path) -> None:
         assert total_of(path).calls == left
 
 
+def exhibits_in(path: Path) -> list[tuple[str, str]]:
+    with closing(read_records(path)) as connection:
+        return connection.execute("SELECT arguments, sent FROM exhibits").fetchall()
+
+
+@case("exhibits")
+def _(folder: Path) -> None:
+    for content, has_arguments, has_sent in (("off", 0, 0), ("arguments", 1, 0), ("all", 1, 1)):
+        place = folder / content
+        place.mkdir()
+        told(place, 1, exhibits=content)
+        found = exhibits_in(place / "records.db")
+        assert len(found) == has_arguments
+        assert [bool(sent) for _, sent in found] == [bool(has_sent)] * len(found)
+
+
+@case("redact")
+def _(folder: Path) -> None:
+    told(folder, 1, redact=["Guest|guest"])
+    ((_, sent),) = exhibits_in(folder / "records.db")
+    assert "•••" in sent and "uest" not in sent
+
+
 @case("savings_line")
 def _(folder: Path) -> None:
     assert events(told(folder), "savings") and not events(told(folder, savings_line=False), "savings")
@@ -205,6 +228,24 @@ def signs_what_a_webhook_gets(folder: Path) -> None:
 
 
 CASES |= dict.fromkeys(("webhook_url", "webhook_secret"), signs_what_a_webhook_gets)
+
+
+def sends_by_opentelemetry(folder: Path) -> None:
+    reason = "the extra `otel` is not installed"
+    pytest.importorskip("opentelemetry.exporter.otlp.proto.http", reason=reason)
+    from tests.watch.collector import collector
+
+    with collector() as seen:
+        for content in ("false", "true"):
+            keys = ("--set", "telemetry.otel=true", "--set", f"telemetry.otel_content={content}")
+            with gateway(*keys, env=seen.env) as client:
+                client.greet()
+                client.call("echo", text="what was said")
+            seen.wait_for("tools/call echo", "server", 1 + (content == "true"))
+            assert any(b"what was said" in body for body in seen.bodies) is (content == "true")
+
+
+CASES |= dict.fromkeys(("otel", "otel_content"), sends_by_opentelemetry)
 
 
 @pytest.mark.parametrize("key", CASES)

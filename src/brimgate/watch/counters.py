@@ -29,8 +29,8 @@ class Counters:
         if not record.cursor_followed:  # what is read on was counted when it came
             self.original_tokens += record.original_tokens
             self.reductions += record.estimated_tokens < record.original_tokens
+            self._kinds[record.kind, record.outcome] += 1
         self.estimated_tokens += record.estimated_tokens
-        self._kinds[record.kind, record.outcome] += 1
         self._response_bytes += record.response_bytes
         self._latency_us += record.latency_us
 

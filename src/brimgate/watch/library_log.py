@@ -28,6 +28,21 @@ class LibraryRecords(logging.Handler):
         self._log.write("library", fields, _level(record.levelno))
 
 
+class RareRecords(LibraryRecords):
+    """Writes the records of one library at their 1st, 2nd, 4th, 8th… time: it may say the same with every try."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        fields = {"logger": record.name, "text": _text(record)[: 2 * _MAX_ERROR_CHARS]}
+        self._log.write_seldom("library", fields, _level(record.levelno))
+
+
+def take_seldom(log: Log, library: str) -> None:
+    """Write the records of one library to the log, and not all of them."""
+    logger = logging.getLogger(library)
+    logger.handlers[:] = [RareRecords(log)]
+    logger.propagate = False
+
+
 def take_records(log: Log) -> None:
     """Write all records of this process to the log, and nowhere else. The level follows that of the log."""
     root = logging.getLogger()

@@ -20,6 +20,7 @@ from typing import Final, NamedTuple, get_args
 from brimgate.engine.decision import AnswerKind, Arm, Outcome
 from brimgate.errors import OperatorError
 from brimgate.platform import make_private_dir, state_dir
+from brimgate.watch.exhibit import EACH_HOUR, MAX_DAYS, MOST, Exhibit
 from brimgate.watch.record import Record, kept_name
 
 VERSION: Final = 1
@@ -46,7 +47,8 @@ _NAMES: Final = slice(_FIELDS.index("upstream"), _FIELDS.index("principal") + 1)
 _NUMBERS: Final = slice(_FIELDS.index("original_tokens"), _FIELDS.index("engine_us") + 1)
 _FLAGS: Final = slice(_FIELDS.index("cursor_issued"), _FIELDS.index("repeated") + 1)
 _BUSY_SECONDS: Final = 5.0
-_HURRIED_SECONDS: Final = 0.5
+_HURRIED_SECONDS: Final = 2.0
+_AGAIN_SECONDS: Final = 0.02
 _MAX_NAMES: Final = 20_000
 """Names come from outside: those of one who makes them up are put together."""
 _BYTES_A_NAME: Final = 4_096
@@ -75,6 +77,13 @@ CREATE TABLE samples (time REAL, family TEXT, source TEXT, estimated INTEGER, co
 CREATE TABLE losses (time REAL, records INTEGER, reason TEXT);
 """
 _TABLES: Final = frozenset(("names", "blocks", "catalogs", "samples", "losses"))
+_EXHIBITS: Final = """
+CREATE TABLE IF NOT EXISTS exhibits (time REAL, tokens INTEGER, hour INTEGER, principal TEXT, upstream TEXT, tool TEXT,
+arguments TEXT, sent TEXT, PRIMARY KEY (time, tokens, upstream, tool))
+"""
+"""Came later: a file without it is as good, and whoever does not know it leaves it alone."""
+_EXHIBIT_SHARE: Final = 16
+"""Exhibits take at most this part of the file."""
 
 
 def records_path(chosen: str = "") -> Path:
@@ -146,9 +155,10 @@ class RecordBatch:
     samples: list[CountedSample] = field(default_factory=lambda: [])
     lost: Counter[str] = field(default_factory=lambda: Counter())
     """How many records were lost, by reason."""
+    exhibits: list[Exhibit] = field(default_factory=lambda: [])
 
     def __bool__(self) -> bool:
-        return bool(self.records or self.catalogs or self.samples or self.lost)
+        return bool(self.records or self.catalogs or self.samples or self.lost or self.exhibits)
 
 
 _INSERT: Final = "INSERT INTO blocks (id, first, last, records, data) VALUES (?, ?, ?, ?, ?)"
@@ -219,7 +229,7 @@ class RecordStore:
         )
         try:
             _make_tables(connection)  # before anything is changed in a file that may not be ours
-            connection.execute("PRAGMA journal_mode = WAL")
+            self._use_log(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES}")
             connection.execute(f"PRAGMA max_page_count = {self._max_bytes // _PAGE_BYTES}")
@@ -229,6 +239,19 @@ class RecordStore:
             raise
         self._connection, self._wal = connection, _identity(self._wal_path)
         return connection
+
+    def _use_log(self, connection: sqlite3.Connection) -> None:
+        """Switch a file to its log. SQLite asks nobody to wait for that, although others may do it at the same time."""
+        deadline = time.monotonic() + self._busy_seconds
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(_AGAIN_SECONDS)
+            else:
+                return
 
     def _leave(self, connection: sqlite3.Connection) -> None:
         """Close a file that is not in its place any more. Take its log away: it would be read into the next one."""
@@ -346,6 +369,8 @@ class RecordStore:
         connection.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?)", batch.samples)
         losses = [(now, count, reason) for reason, count in lost.items()]
         connection.executemany("INSERT INTO losses VALUES (?, ?, ?)", losses)
+        if batch.exhibits:
+            _add_exhibits(connection, batch.exhibits, self._max_bytes // _EXHIBIT_SHARE, now)
 
 
 @contextmanager
@@ -366,6 +391,42 @@ def _make_tables(connection: sqlite3.Connection) -> None:
             for statement in _SCHEMA.strip().split(";\n"):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute(_EXHIBITS)
+
+
+def _add_exhibits(
+    connection: sqlite3.Connection, exhibits: list[Exhibit], most_bytes: int, now: float
+) -> None:
+    """Add exhibits, and delete those that are smaller than others of their hour, too many, or too old."""
+    marks = ", ".join("?" * len(Exhibit._fields))
+    connection.executemany(f"INSERT OR REPLACE INTO exhibits VALUES ({marks})", exhibits)  # noqa: S608
+    for hour in {one.hour for one in exhibits}:
+        connection.execute(
+            "DELETE FROM exhibits WHERE hour = :hour AND rowid NOT IN "
+            "(SELECT rowid FROM exhibits WHERE hour = :hour ORDER BY tokens DESC LIMIT :most)",
+            {"hour": hour, "most": EACH_HOUR},
+        )
+    connection.execute("DELETE FROM exhibits WHERE time < ?", (now - MAX_DAYS * 86_400,))
+    sizes = connection.execute(
+        "SELECT rowid, length(arguments) + length(sent) FROM exhibits ORDER BY time DESC"
+    ).fetchall()
+    together = 0
+    for at, (number, size) in enumerate(sizes):
+        together += 4 * size  # so many bytes a character may take
+        if at >= MOST or together > most_bytes:
+            connection.execute("DELETE FROM exhibits WHERE rowid = ?", (number,))
+
+
+def kept_exhibits(path: Path, time: float, tokens: int) -> list[Exhibit]:
+    """Return what a file keeps of the answers of a moment with so many tokens: as a rule of one, or of none."""
+    if not path.exists():
+        return []
+    with opened_records(path) as connection:
+        try:
+            query = "SELECT * FROM exhibits WHERE time = ? AND tokens = ?"
+            return [Exhibit(*one) for one in connection.execute(query, (time, tokens))]
+        except sqlite3.OperationalError:  # a file of before there were exhibits
+            return []
 
 
 def _join_blocks(connection: sqlite3.Connection) -> None:

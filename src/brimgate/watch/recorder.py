@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from brimgate.errors import OperatorError
 from brimgate.watch.counters import Counters
+from brimgate.watch.metrics import Metrics
 
 if TYPE_CHECKING:
     from brimgate.config.declarations import Telemetry
     from brimgate.engine.decision import Decision, Report
     from brimgate.watch.accuracy import Count, Sampling, TokenCounter
+    from brimgate.watch.exhibit import Exhibits, ExhibitShelf
     from brimgate.watch.record import Record
     from brimgate.watch.record_store import RecordBatch, RecordStore
     from brimgate.watch.webhook import Webhook
@@ -38,6 +40,7 @@ _MAX_TOOLS: Final = 10_000
 _REPEAT_SECONDS: Final = 600.0
 _TURN: Final = 16
 """After so many the interpreter is left to others: doing so costs as much as measuring three."""
+_MAX_EXHIBITS: Final = 30
 _MAX_DUE: Final = 50
 """Samples that wait to be counted."""
 _MANY: Final = 200
@@ -67,14 +70,24 @@ class _Catalog:
 
 
 class Recorder:
-    def __init__(self, options: "Telemetry", tell: Tell, surroundings: Surroundings | None = None) -> None:
-        self.counters = Counters()
+    def __init__(
+        self,
+        options: "Telemetry",
+        tell: Tell,
+        surroundings: Surroundings | None = None,
+        shelf: "ExhibitShelf | None" = None,
+    ) -> None:
+        """Create it. Exhibits go onto the shelf if there is one, and not into the file."""
+        self.shelf = shelf
+        self.counters, self.metrics = Counters(), Metrics()
+        self.holders: OrderedDict[int, str] = OrderedDict()
+        """Whose the answers are that cursors were issued for, by their number: in full, and so only in memory."""
         self.dropped = 0
         """Decisions that were not taken, since the start. Only `take` changes it: the thread keeps what it has seen."""
         self._dropped_noted = 0
         self.options, self._teller = options, tell
         self._surroundings = surroundings or Surroundings()
-        self._keeps_file = options.enabled
+        self.keeps_file = options.enabled
         self._queue: deque[Decision | _Catalog] = deque()
         self._queued_bytes = 0
         """About so many: two threads change it, and it is put right whenever the queue is empty."""
@@ -84,9 +97,11 @@ class Recorder:
         """Whether somebody wants us to look though nothing came."""
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
-        self._counting, self._keeping = threading.Lock(), threading.Lock()
+        self.counting, self._keeping = threading.Lock(), threading.Lock()
         """Two, so that whoever wants the counters need not wait for a disk."""
         self._desk: _Desk | None = None
+        self.on_counted: Callable[[Decision], None] | None = None
+        """Gets every decision when it was measured, in the thread. It must not fail."""
 
     @property
     def alerts(self) -> list[dict[str, Any]]:
@@ -154,7 +169,7 @@ class Recorder:
             self._thread.join(seconds)
             if self._thread.is_alive():
                 waiting = len(self._queue) + (self._desk.waiting if self._desk is not None else 0)
-                self._tell("records_unfinished", {"records": waiting, "hint": _UNFINISHED}, "warning")
+                self.tell("records_unfinished", {"records": waiting, "hint": _UNFINISHED}, "warning")
 
     def look(self) -> None:
         """Look whether there is reason for an alert, though no answer came."""
@@ -163,11 +178,9 @@ class Recorder:
 
     def count(self) -> None:
         """Count all that was taken so far."""
-        with self._counting:
+        with self.counting:
             if self._desk is None:
-                self._desk = _Desk(
-                    self.options, self._tell, self.counters, self._counting, keeps_file=self._keeps_file
-                )
+                self._desk = _Desk(self)
             if len(self._queue) >= _MANY:
                 import_module("numpy")  # by which they are measured faster
             for at in range(len(self._queue)):  # not what comes meanwhile: there may be no end of it
@@ -175,6 +188,8 @@ class Recorder:
                 self._desk.note(one)
                 if not isinstance(one, _Catalog):
                     self._queued_bytes -= one.original_bytes
+                    if self.on_counted is not None:
+                        self.on_counted(one)
                 if at % _TURN == _TURN - 1:
                     time.sleep(0)  # whoever waits for the interpreter goes first
             if not self._queue:
@@ -217,9 +232,9 @@ class Recorder:
         try:
             self.flush()
         except Exception as error:  # noqa: BLE001  # NFR-4: nothing here ends the thread
-            self._tell("records_failed", {"error": repr(error)[:200]}, "error")
+            self.tell("records_failed", {"error": repr(error)[:200]}, "error")
 
-    def _tell(self, event: str, fields: dict[str, Any], level: str) -> None:
+    def tell(self, event: str, fields: dict[str, Any], level: str) -> None:
         with suppress(Exception):  # NFR-4: the log of an application may fail, too
             self._teller(event, fields, level)
 
@@ -249,6 +264,7 @@ def record_now(decision: "Decision", options: "Telemetry", tell: Tell) -> None:
     """Record the one answer of a command that is about to end. It never fails."""
     if not options.enabled:
         return
+    from brimgate.watch.exhibit import Exhibits
     from brimgate.watch.record import Record
     from brimgate.watch.record_store import RecordBatch, RecordStore, records_path
 
@@ -256,7 +272,9 @@ def record_now(decision: "Decision", options: "Telemetry", tell: Tell) -> None:
     try:
         path = records_path(options.file)
         with closing(RecordStore(path, options.max_bytes, options.max_days, is_hurried=True)) as store:
-            store.add(RecordBatch([Record.of(decision)]))
+            record = Record.of(decision)
+            exhibit = Exhibits(options.exhibits, options.redact).of(record, decision)
+            store.add(RecordBatch([record], exhibits=[exhibit] if exhibit is not None else []))
     except Exception as error:  # noqa: BLE001  # NFR-4: whatever is wrong with a disk, the answer was given
         fields = {"file": str(path), "error": str(error)[:200], "hint": "move it away, or set telemetry.file"}
         tell("records_unusable", fields, "warning")
@@ -268,21 +286,15 @@ class _Desk:
     One thread at a time notes, one keeps. What both use is changed with the lock that whoever notes holds.
     """
 
-    def __init__(
-        self,
-        options: "Telemetry",
-        tell: Tell,
-        counters: Counters,
-        counting: threading.Lock,
-        *,
-        keeps_file: bool,
-    ) -> None:
+    def __init__(self, recorder: Recorder) -> None:
         from brimgate.watch.accuracy import Accuracy
         from brimgate.watch.alerts import AlertOptions, Alerts
         from brimgate.watch.record_store import RecordBatch
 
-        self._tell, self._counters, self._counting = tell, counters, counting
-        self._keeps_file = keeps_file
+        self._tell, self._counting = recorder.tell, recorder.counting
+        self._counters, self._metrics, self._holders = recorder.counters, recorder.metrics, recorder.holders
+        self._keeps_file, self._shelf = recorder.keeps_file, recorder.shelf
+        options = recorder.options
         self._store: RecordStore | None = None
         self._batch: RecordBatch = RecordBatch()
         self.accuracy: Accuracy = Accuracy()
@@ -300,18 +312,21 @@ class _Desk:
         self._in_hand = 0
         self._sampling: Sampling
         self._counter: TokenCounter
+        self._exhibits: Exhibits
         self.apply(options)
 
     def apply(self, options: "Telemetry") -> None:
         from brimgate.config.placeholders import fill
         from brimgate.watch.accuracy import CounterOptions, Sampling, TokenCounter
         from brimgate.watch.alerts import AlertOptions
+        from brimgate.watch.exhibit import Exhibits
 
         is_same = self._webhook is not None and self._webhook_options(options) == self._webhook_options(
             self._options
         )
         self._options = options
         self._sampling = Sampling(options.sample_share)
+        self._exhibits = Exhibits(options.exhibits, options.redact)
         self._counter = TokenCounter(
             CounterOptions(options.count_url, fill(options.count_key), options.count_model)
         )
@@ -357,11 +372,24 @@ class _Desk:
             self._tell_seldom("record_failed", {"error": repr(error)[:200]})
             return
         try:
+            self._keep_exhibit(record, one)
+        except Exception as error:  # noqa: BLE001  # this costs an exhibit: the record is noted
+            self._tell_seldom("exhibit_failed", {"error": repr(error)[:200]})
+        try:
             if one.shown is not None and self._sampling.takes() and len(self._due) < _MAX_DUE:
                 text = one.shown().decode("utf-8", "replace")
                 self._due.append((one.time, one.tool, one.estimate_method, record.estimated_tokens, text))
         except Exception as error:  # noqa: BLE001  # this costs a sample: the record is noted
             self._tell_seldom("sample_failed", {"error": repr(error)[:200]})
+
+    def _keep_exhibit(self, record: "Record", decision: "Decision") -> None:
+        if self._shelf is None and not self._keeps_file:
+            return
+        exhibit = self._exhibits.of(record, decision)
+        if exhibit is not None and self._shelf is not None:
+            self._shelf.add(exhibit)
+        elif exhibit is not None:
+            self._batch.exhibits.append(exhibit)
 
     def _note_catalog(self, catalog: _Catalog) -> None:
         from brimgate.watch.record import kept_name
@@ -370,12 +398,18 @@ class _Desk:
         more = {kept_name(tool): tokens for tool, tokens in catalog.measure().items()}
         known = dict(islice((known | more).items(), _MAX_TOOLS))  # who makes them up may have no end of them
         self._catalogs[catalog.upstream] = self._batch.catalogs[catalog.upstream] = known
+        self._metrics.note_catalog(kept_name(catalog.upstream), known)
 
     def _note_decision(self, decision: "Decision") -> "Record":
         from brimgate.watch.record import Record
 
         record = Record.of(decision, self._repeated(decision))
         self._counters.count(record)
+        self._metrics.count(record, decision)
+        if decision.answer and decision.issued_cursor:
+            self._holders[decision.answer] = decision.principal_id
+            if len(self._holders) > _MAX_CALLS:
+                self._holders.popitem(last=False)
         self._tick["answers"] += 1
         self._tick["oversized"] += record.oversized
         if self._keeps_file and len(self._batch.records) < 2 * _MAX_WAITING:
@@ -427,6 +461,7 @@ class _Desk:
 
     def _lose(self, records: int, reason: str) -> None:
         self._tick["dropped"] += records
+        self._metrics.add("brimgate_telemetry_dropped_total", (), records)
         self._batch.lost[reason] += records
 
     def finish(self, surroundings: Surroundings) -> None:
@@ -481,6 +516,7 @@ class _Desk:
         """Try a batch again with the next one; of too many records the oldest are lost."""
         self._batch.records[:0] = batch.records
         self._batch.samples[:0] = batch.samples[-_MAX_WAITING:]
+        self._batch.exhibits = [*batch.exhibits, *self._batch.exhibits][-_MAX_EXHIBITS:]
         self._batch.catalogs = batch.catalogs | self._batch.catalogs
         self._batch.lost.update(batch.lost)
         over = len(self._batch.records) - _MAX_WAITING

@@ -82,6 +82,8 @@ class Row:
     p95: int = 0
     pages_read: int = 0
     """How often an answer with a cursor is read on, in the median."""
+    latency_median_us: int = 0
+    latency_p95_us: int = 0
     share: float = 0.0
     outcomes: dict[str, int] = field(default_factory=lambda: {})
 
@@ -111,6 +113,8 @@ class Row:
             "bytesAfter": self.bytes_after,
             "avgResponseBytes": round(self.bytes_after / answers) if answers else 0,
             "avgLatencyMs": round(self.latency_us / answers / 1_000, 1) if answers else 0.0,
+            "medianLatencyMs": round(self.latency_median_us / 1_000, 1),
+            "p95LatencyMs": round(self.latency_p95_us / 1_000, 1),
             "oversized": self.oversized,
             "outcomes": self.outcomes,
             "cursorsIssued": self.issued,
@@ -157,14 +161,12 @@ def statistics(connection: sqlite3.Connection, question: Question) -> Statistics
     """Answer a question. All figures are of one moment, whoever writes meanwhile."""
     connection.execute("BEGIN")
     try:
-        inquiry = _Inquiry(connection, question)
-        catalogs = _catalogs(connection, question)
+        inquiry = Inquiry(connection, question)
+        catalogs = catalogs_in(connection, question)
         lost = dict(losses_in(connection, question.since, question.until))
     finally:
         connection.execute("ROLLBACK")
-    rows = inquiry.rows()
-    total = _total(rows)
-    rows.sort(key=(lambda row: row.name) if question.by == "hour" else lambda row: -row.tokens_after)
+    total, rows = inquiry.answer(question.by)
     return Statistics(total, rows, catalogs, lost, *inquiry.span)
 
 
@@ -209,28 +211,35 @@ def chosen_records(connection: sqlite3.Connection, question: Question) -> "tuple
     return (every, reads) if chosen.all() else (every[chosen], reads[chosen])
 
 
-class _Inquiry:
-    """The figures of the records that are asked about."""
+class Inquiry:
+    """The records that are asked about, and the figures of them."""
 
     def __init__(self, connection: sqlite3.Connection, question: Question) -> None:
-        self._by = question.by
-        self._names: dict[int, str] = dict(connection.execute("SELECT id, text FROM names"))
-        self._records, self._reads = chosen_records(connection, question)
+        self.names: dict[int, str] = dict(connection.execute("SELECT id, text FROM names"))
+        self.records, self.reads = chosen_records(connection, question)
+        """The second says how often the answer of each was read on."""
 
     @property
     def span(self) -> tuple[float, float]:
-        times = self._records["time"]
+        times = self.records["time"]
         return (float(times.min()), float(times.max())) if len(times) else (0.0, 0.0)
 
-    def rows(self) -> list[Row]:
+    def answer(self, by: str) -> tuple[Row, list[Row]]:
+        """Return the figures of all, and of each group: hours in their order, others by what they cost."""
+        rows = self._rows(by)
+        total = _total(rows)
+        rows.sort(key=(lambda row: row.name) if by == "hour" else lambda row: -row.tokens_after)
+        return total, rows
+
+    def _rows(self, by: str) -> list[Row]:
         import numpy as np
 
-        records = self._records
-        keys, groups = np.unique(_key(records, self._by), return_inverse=True)
+        records = self.records
+        keys, groups = np.unique(_key(records, by), return_inverse=True)
         if not len(keys):
             return []
         is_first = records["cursor_followed"] == 0
-        figures = _figures(records, self._reads, is_first)
+        figures = _figures(records, self.reads, is_first)
         sums = {name: _sums(groups, values, len(keys)) for name, values in figures.items()}
         outcomes = [_sums(groups, records["outcome"] == at, len(keys)) for at in range(len(OUTCOMES))]
         sized = is_first & (records["original_tokens"] > 0)
@@ -238,26 +247,29 @@ class _Inquiry:
             groups[sized], records["original_tokens"][sized], len(keys), 0.5, 0.95, 1
         )
         issued = is_first & (records["cursor_issued"] == 1)
-        (pages,) = _quantiles(groups[issued], self._reads[issued], len(keys), 0.5)
+        (pages,) = _quantiles(groups[issued], self.reads[issued], len(keys), 0.5)
+        usual, slow = _quantiles(groups, records["latency_us"], len(keys), 0.5, 0.95)
         return [
             Row(
-                self._label(int(key)),
+                self._label(int(key), by),
                 **{name: values[at] for name, values in sums.items()},
                 median=median[at],
                 p95=p95[at],
                 largest=largest[at],
                 pages_read=pages[at],
+                latency_median_us=usual[at],
+                latency_p95_us=slow[at],
                 outcomes={word: outcomes[n][at] for n, word in enumerate(OUTCOMES) if outcomes[n][at]},
             )
             for at, key in enumerate(keys)
         ]
 
-    def _label(self, key: int) -> str:
-        if self._by == "hour":
+    def _label(self, key: int, by: str) -> str:
+        if by == "hour":
             return strftime("%Y-%m-%d %H:00Z", gmtime(key * 3_600))
-        if self._by == "tool":
-            return f"{self._names.get(key >> 16, OTHER)}/{self._names.get(key & 0xFFFF, OTHER)}"
-        return self._names.get(key, "") or "unknown"
+        if by == "tool":
+            return f"{self.names.get(key >> 16, OTHER)}/{self.names.get(key & 0xFFFF, OTHER)}"
+        return self.names.get(key, "") or "unknown"
 
 
 def _key(records: "Records", by: str) -> Any:
@@ -345,14 +357,14 @@ def _total(rows: Sequence[Row]) -> Row:
     return total
 
 
-_OF_ONE: Final = ("median", "p95", "pagesReadMedian", "pagesTooMuch")
+_OF_ONE: Final = ("median", "p95", "pagesReadMedian", "pagesTooMuch", "medianLatencyMs", "p95LatencyMs")
 _ADDED: Final = (
     "calls", "reads", "tokens_before", "tokens_after", "bytes_before", "bytes_after", "latency_us", "oversized",
     "expired", "repeated", "repeated_after_page", "issued", "followed", "highlights",
 )  # fmt: skip
 
 
-def _catalogs(connection: sqlite3.Connection, question: Question) -> dict[str, dict[str, int]]:
+def catalogs_in(connection: sqlite3.Connection, question: Question) -> dict[str, dict[str, int]]:
     """Return what the lists of tools cost; the tools that cost most come first."""
     found: dict[str, dict[str, int]] = {}
     query = "SELECT upstream, tool, tokens FROM catalogs ORDER BY upstream, tokens DESC, tool"
