@@ -10,6 +10,7 @@ import pytest
 
 from brimgate.config.declarations import Override
 from brimgate.engine.policy import Policy
+from brimgate.watch.metrics import FAMILIES
 from tests.conftest import ROOT
 
 MADE = {"Policy": Policy, "Override": Override}
@@ -45,6 +46,18 @@ def test_generated_pages_are_fresh() -> None:
         check=False,
     )
     assert done.returncode == 0, f"{done.stdout}: run `make docs`"
+
+
+def test_every_metric_that_is_named_exists() -> None:
+    """Also in the dashboard, the alerts and the questions of the docs; and none is missing from the reference."""
+    told = (ROOT / "docs/reference/metrics.md").read_text("utf-8")
+    assert [name for name in FAMILIES if f"| `{name}` |" not in told] == []
+    files = [ROOT / "deploy/grafana/brimgate.json", *(ROOT / "deploy/prometheus").iterdir()]
+    ours = "(?:brimgate|mcp_server|process)(?:_[a-z]+)+"
+    known = {name + ending for name in FAMILIES for ending in ("", "_bucket", "_count", "_sum")}
+    for page in (*files, ROOT / "docs/how-to/prometheus.md"):
+        named = set(re.findall(rf"\b{ours}(?=[{{\[)` ])", page.read_text("utf-8")))
+        assert named - known <= {"brimgate_read"}, page
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -220,7 +220,7 @@ class Paths:
         """`brimgate call` from where the server has answered."""
         self._capture.readouterr()
         options = argparse.Namespace(
-            raw=False, json=False, quiet=True, metrics=False, metrics_file=None, log_level="debug"
+            raw=False, json=False, query=None, quiet=True, metrics=False, metrics_file=None, log_level="debug"
         )
         result = json.dumps(tool_result(answer)).encode()
         assert present(Called("tell", {}, result, given), options) == 0

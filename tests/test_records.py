@@ -1,4 +1,4 @@
-"""Every answer on every path leaves exactly one record; health, `/api/stats` and `stats` tell the same of them."""
+"""Every answer on every path leaves exactly one record; health, `/api/stats`, `/metrics` and `stats` tell the same."""
 
 import json
 import sys
@@ -39,6 +39,7 @@ from tests.test_one_event import (
 from tests.test_one_event import (
     OUTCOMES as ASKED_OUTCOMES,
 )
+from tests.watch.exposition import Exposition
 
 TIMES: Final = 13
 """Of eight outcomes: over a hundred answers."""
@@ -109,6 +110,7 @@ def _compare(serving: Serving, path: Path, here: Here) -> None:
     ask_all(client, TIMES)
     block = serving.get("/health").json["context_protection"]
     over_http = serving.get("/api/stats").json
+    metrics = Exposition(serving.get("/metrics").body)
     done = here("stats", "--json", "--file", str(path))
     told = json.loads(done.stdout)
     assert {name: over_http[name] for name in ("total", "rows", "catalogs")} == {
@@ -129,6 +131,42 @@ def _compare(serving: Serving, path: Path, here: Here) -> None:
     assert told["catalogs"][0]["upstream"] == "telling" and "brimgate_read" in told["catalogs"][0]["tools"]
     (row,) = [one for one in told["rows"] if one["name"] == "telling/tell"]
     assert row["largest"] == max(row["largest"], row["p95"]) >= row["median"] > 0
+    _compare_metrics(metrics, block, told)
+
+
+def _compare_metrics(metrics: Exposition, block: dict[str, Any], told: dict[str, Any]) -> None:
+    total = told["total"]
+    assert metrics.sum("brimgate_results_total") == block["total_requests"]
+    assert metrics.by("brimgate_results_total", "outcome") == total["outcomes"]
+    for stage, name in (("before", "Before"), ("after", "After")):
+        assert metrics.sum("brimgate_result_tokens_sum", stage=stage) == total[f"tokens{name}"]
+        assert metrics.sum("brimgate_result_bytes_total", stage=stage) == total[f"bytes{name}"]
+    assert metrics.sum("brimgate_result_tokens_count", stage="before") == total["calls"]
+    assert metrics.sum("brimgate_result_tokens_count", stage="after") == block["total_requests"]
+    assert metrics.sum("brimgate_reads_total") == total["reads"] == TIMES
+    assert metrics.sum("brimgate_cursors_issued_total") == total["cursorsIssued"]
+    assert metrics.sum("brimgate_cursors_expired_total") == total["cursorsExpired"]
+    assert metrics.sum("brimgate_oversized_total") == total["oversized"] == block["oversized_events"]
+    repeats = metrics.by("brimgate_repeats_total", "after")
+    assert repeats == {
+        "page": total["repeatedAfterPage"],
+        "answer": total["repeated"] - total["repeatedAfterPage"],
+    }
+    durations = "mcp_server_operation_duration_seconds"
+    assert metrics.sum(f"{durations}_count") == block["total_requests"]
+    assert metrics.sum(f"{durations}_sum") == pytest.approx(
+        total["avgLatencyMs"] * block["total_requests"] / 1_000, abs=block["total_requests"] * 0.000_06
+    )
+    assert metrics.by(f"{durations}_count", "error_type")["tool_error"] == 2 * TIMES, "errors and refusals"
+    (catalog,) = told["catalogs"]
+    assert metrics.by("brimgate_catalog_tokens", "upstream") == {"telling": catalog["tokens"]}
+    for row in told["rows"]:
+        upstream, _, tool = row["name"].partition("/")
+        of = {"upstream": upstream, "tool": tool}
+        outcomes = metrics.by("brimgate_results_total", "outcome", **of)
+        assert {name: count for name, count in outcomes.items() if count} == row["outcomes"], row["name"]
+        assert metrics.sum("brimgate_result_tokens_sum", stage="before", **of) == row["tokensBefore"]
+    assert metrics.sum("brimgate_telemetry_dropped_total") == 0 == sum(told["recordsLost"].values())
 
 
 def test_fastmcp_records_every_answer_once(tmp_path: Path) -> None:

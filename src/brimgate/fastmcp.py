@@ -17,7 +17,16 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from brimgate.config.declarations import Config, Override, Telemetry
 from brimgate.config.rule_reader import make_rules, overridden
 from brimgate.engine.cursor import Binding, answer_number
-from brimgate.engine.decision import AnswerSizes, Arm, Decision, LazySizes, Outcome, Report
+from brimgate.engine.decision import (
+    MAX_ARGUMENT_BYTES,
+    TOOL_ERROR,
+    AnswerSizes,
+    Arm,
+    Decision,
+    LazySizes,
+    Outcome,
+    Report,
+)
 from brimgate.engine.policy import Policy, Rules, ToolRule
 from brimgate.errors import ClientError, CursorError
 from brimgate.guard.principal import LOCAL, Principal, principal_of_token
@@ -321,7 +330,8 @@ class _Account:
             self._now, principal.name, _UPSTREAM, self.tool, outcome, came, sent, sizes, self._client,
             self.rule.policy.estimator.family, engine_seconds=over - came_at,
             upstream_seconds=came_at - self._began, arm=self.arm, principal_id=principal.id, call=self.call,
-            threshold=self.rule.policy.output_token_threshold, **more,
+            threshold=self.rule.policy.output_token_threshold, method="tools/call",
+            arguments=self.call[:MAX_ARGUMENT_BYTES], error_type=TOOL_ERROR if outcome == "error" else "", **more,
         )  # fmt: skip
         try:
             self._report(decision)

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from brimgate.back.channel import Channel, Connect, Listener
 from brimgate.back.process import Command, Process
@@ -29,6 +29,17 @@ def command_of(one: Upstream, token: str = "") -> Command:
     return Command((one.command, *one.args), env=one.env_for(token), cwd=one.cwd or None)
 
 
+class Reach(TypedDict):
+    """Where an upstream is, for whoever traces requests to it."""
+
+    url: str
+    is_process: bool
+
+
+def reach_of(one: Upstream) -> Reach:
+    return Reach(url=one.url or one.base_url, is_process=bool(one.command))
+
+
 def connector(
     name: str,
     one: Upstream,
@@ -38,11 +49,13 @@ def connector(
     tickets: "ClaimTickets | None" = None,
     on_refused: Callable[[], None] = lambda: None,
     token: str = "",
+    is_traced: bool = False,
 ) -> Connect:
     """Return how to connect.
 
     `started` is the result of an early start. `tickets` is where a REST API leaves its live lists. `on_refused` is
     called when a server with a URL does not take our credentials. `token` is that of the caller whose process it is.
+    If `is_traced`, a server with a URL gets the trace context of a message in headers, too.
     """
     if one.is_rest:
         return _to_api(name, one, tickets)
@@ -54,11 +67,15 @@ def connector(
         if is_sse(one):
             from brimgate.back.mcp.legacy_sse import SseServer
 
-            there = SseServer(name, one.url, one.headers, max_bytes=max_bytes, on_refused=on_refused)
+            there = SseServer(
+                name, one.url, one.headers, max_bytes=max_bytes, on_refused=on_refused, is_traced=is_traced
+            )
             return await there.connect(listener)
         from brimgate.back.mcp.streamable import StreamableServer
 
-        server = StreamableServer(name, one.url, one.headers, max_bytes=max_bytes, on_refused=on_refused)
+        server = StreamableServer(
+            name, one.url, one.headers, max_bytes=max_bytes, on_refused=on_refused, is_traced=is_traced
+        )
         return await server.connect(listener)
 
     return reach

@@ -18,6 +18,7 @@ from brimgate.config.declarations import AuthOptions, Config
 from brimgate.errors import (
     AccessRefused,
     Forbidden,
+    RateLimited,
     Unauthenticated,
     UpstreamUnreachable,
 )
@@ -34,6 +35,7 @@ from brimgate.http.client import Origin
 from brimgate.relay.protocol.ambiguity import is_ambiguous
 from brimgate.relay.protocol.message import Message, encode
 from brimgate.watch.log import Log
+from brimgate.watch.record import fingerprint
 
 if TYPE_CHECKING:
     from brimgate.app.shared_state import SharedState
@@ -48,6 +50,12 @@ _QUERY_TOKENS: Final = (
 )
 _NO_LONGER: Final = "your access was withdrawn while this request ran: authenticate again"
 _MAX_NAME_CHARS: Final = 200
+Count = Callable[[str, tuple[str, ...]], None]
+"""Counts one more of a metric, by its name and labels."""
+
+
+def _count_nothing(name: str, labels: tuple[str, ...]) -> None:
+    del name, labels
 
 
 class Entrance:
@@ -69,6 +77,8 @@ class Entrance:
         self.authenticator: Authenticator | None = None
         self._closing: set[asyncio.Task[None]] = set()
         self._inside: set[Admission] = set()
+        self.count: Count = _count_nothing
+        """Is told how many were let in, and why others were not."""
         self._is_another_way = False
         self._begin(config)
 
@@ -119,6 +129,11 @@ class Entrance:
         return self._auth.mode == "none"
 
     @property
+    def takes_tokens(self) -> bool:
+        """Whether callers show who they are by a token."""
+        return self._auth.mode in TOKEN_MODES
+
+    @property
     def takes_upstream_tokens(self) -> bool:
         """Whether what callers show us is meant for the upstream."""
         return self._auth.mode == "upstream_token"
@@ -133,17 +148,21 @@ class Entrance:
         paths: tuple[str, ...] = (),
         is_mcp: bool = True,
         is_free: bool = False,
+        is_watching: bool = False,
         remembered: Callable[[HttpExchange], str] = lambda _: "",
         identify: Callable[[HttpExchange], None] = lambda _: None,
     ) -> "Admission":
         """Let a request in while the context lasts, or raise HttpError.
+
+        What is free counts as an attempt to come in, not as a request. Whoever watches, as a page does that is
+        fetched every second, counts as neither while its token is known.
 
         `paths` are those of the upstream, which OAuth tokens name as their audience. `remembered` returns the token of
         the session that a request belongs to, for old clients that cannot repeat it. `identify` decides by what the
         request shows the upstream whose it is. It may raise AccessRefused.
         """
         admission = Admission(self, exchange, upstream, paths, remembered, identify)
-        admission.is_mcp, admission.is_free = is_mcp, is_free
+        admission.is_mcp, admission.is_free, admission.is_watching = is_mcp, is_free, is_watching
         return admission
 
     async def enter(self, admission: "Admission") -> None:
@@ -155,19 +174,28 @@ class Entrance:
             exchange.principal = await self._authenticated(exchange, exchange.token, audience)
             admission.principal = exchange.principal
             self._check_upstream(exchange.principal, admission.upstream)
-            if admission.is_free and exchange.token:
+            if admission.is_free and exchange.token and not admission.is_watching:
                 await self._count_attempt(exchange)
             if not admission.is_free:
                 admission.calls = await self._counted(exchange, admission.upstream, is_mcp=admission.is_mcp)
             admission.identify(exchange)
         except AccessRefused as refusal:
             self.leave(admission)
+            self._count_refusal(refusal)
             raise await self.refusal(
                 exchange, refusal, is_mcp=admission.is_mcp, paths=admission.paths
             ) from None
+        self.count("brimgate_auth_total", ("accepted",))
         exchange.doubt = partial(self.doubt, exchange.token)
         exchange.is_login_of_server = self.takes_upstream_tokens
         self._inside.add(admission)
+
+    def _count_refusal(self, refusal: AccessRefused) -> None:
+        if isinstance(refusal, RateLimited):
+            scope = refusal.policy or ("attempts" if refusal.window else "concurrency")
+            self.count("brimgate_limited_total", (scope,))
+        else:
+            self.count("brimgate_auth_total", (refusal.word,))
 
     def leave(self, admission: "Admission") -> None:
         self._inside.discard(admission)
@@ -395,6 +423,14 @@ class Entrance:
         # Nobody gets a scope by being called like one.
         return not principal.name.startswith(SCOPE) and any(one in self._auth.admins for one in entitled)
 
+    def sees_all(self, principal: Principal) -> bool:
+        """Return whether a caller may see what is of others too: an admin, or anybody where all are of this machine."""
+        return self.is_open or self.is_admin(principal)
+
+    def sight_of(self, principal: Principal) -> str:
+        """Return whose answers a caller may see, as records name them; empty for those of all."""
+        return "" if self.sees_all(principal) else fingerprint(principal.id)
+
     def is_at_home(self, exchange: HttpExchange) -> bool:
         """Return whether a request comes from this machine itself, and not through a proxy."""
         return is_local(exchange.client or _THIS_MACHINE, exchange.headers)
@@ -442,6 +478,7 @@ class Admission:
         "is_free",
         "is_mcp",
         "is_over",
+        "is_watching",
         "paths",
         "principal",
         "remembered",
@@ -459,7 +496,7 @@ class Admission:
     ) -> None:
         self._entrance, self.exchange, self.upstream, self.paths = entrance, exchange, upstream, paths
         self.remembered, self.identify = remembered, identify
-        self.is_mcp, self.is_free = True, False
+        self.is_mcp, self.is_free, self.is_watching = True, False, False
         self.principal = NOBODY
         """Who came in, whatever it shows the upstream."""
         self.calls = 0

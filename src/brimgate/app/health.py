@@ -119,7 +119,6 @@ class UpstreamHealth:
     async def _check(self) -> None:
         began = time.perf_counter()
         try:
-            # Not `wait_for`: before Python 3.12 it loses a cancellation that comes as the check ends, and `end` hangs.
             async with asyncio.timeout(self._probe.seconds):
                 await self._probe.check()
         except TimeoutError:

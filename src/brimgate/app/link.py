@@ -22,6 +22,7 @@ from brimgate.relay.actions import (
     Work,
 )
 from brimgate.relay.session import Session
+from brimgate.relay.trace_context import Arrival
 from brimgate.watch.log import Log
 
 _ENDING_SECONDS: Final = 10.0
@@ -139,17 +140,18 @@ class Link:
             self._tasks.start(upstream.end(grace_seconds))
         # Also those that were lost before and are still being ended.
         await self._tasks.finish(_ENDING_SECONDS)
+        self.session.close()
         on_end, self._on_end = self._on_end, None
         if on_end is not None:
             on_end()
 
     # Messages
 
-    def from_client(self, line: Line) -> None:
+    def from_client(self, line: Line, arrival: Arrival | None = None) -> None:
         if self.session.silence.limit_seconds and self._watching is None:
             self._watch()
         try:
-            self.do(self.session.from_client(line), line, self.session.fail)
+            self.do(self.session.from_client(line, arrival), line, self.session.fail)
         except Exception as error:  # noqa: BLE001  # one message must not end the session
             self._log.write("internal_error", {"side": "client", "error": repr(error)[:200]}, "error")
             self.do(self.session.fail(line, "Brimgate failed on this message; its log says why"))
@@ -206,7 +208,10 @@ class Link:
     async def _work_elsewhere(self, work: Work, line: Line, failing: _Failing) -> None:
         """Do work in a thread, while others are served. Whoever waits for it gets an answer in any case."""
         try:
-            self.do(await run_work(work.run, work.size, blocks=work.blocks, errand=work.errand))
+            done = await run_work(
+                work.run, work.size, blocks=work.blocks, errand=work.errand, waits=work.waits
+            )
+            self.do(done)
         except Exception as error:  # noqa: BLE001  # one message must not end the session
             self._log.write("internal_error", {"side": "work", "error": repr(error)[:200]}, "error")
             self.do(failing(line, "Brimgate failed on this message; its log says why"))
@@ -320,7 +325,8 @@ class Link:
     async def _unstick(self, upstream: Channel) -> None:
         """Wait for the end of a refused answer, or end the server."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._unstuck.wait(), _STUCK_SECONDS)
+            async with asyncio.timeout(_STUCK_SECONDS):
+                await self._unstuck.wait()
         if self._upstream is upstream and upstream.is_stuck:
             self._upstream = None
             what = "was in an answer without end and had to be stopped"

@@ -6,8 +6,9 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
 from brimgate.config.declarations import Config
 from brimgate.config.show import difference, needs_restart
@@ -158,8 +159,22 @@ def _places(path: Path) -> Iterator[tuple[str, str]]:
             folder = here
 
 
+@dataclass(frozen=True, slots=True)
+class ReloadNote:
+    """How the last change of the configuration went."""
+
+    time: float
+    result: Literal["applied", "rejected"]
+    seconds: float
+    """From the moment in which the file was written."""
+    told: str
+    """What has changed, or why it was rejected."""
+
+
 class Configured(Protocol):
     config: Config
+
+    def note_reload(self, note: ReloadNote) -> None: ...
 
     def apply(self, config: Config) -> None:
         """Use a new configuration for all calls from now on; those under way keep the old one.
@@ -195,8 +210,15 @@ class Reload:
             watch.start()
             self._declarations.append(watch)
 
-    def _reject(self, error: OperatorError) -> None:
+    def _reject(self, error: OperatorError, written_at: float) -> None:
         self._log.write("config_rejected", {"reason": str(error), "kept": "the one before"}, "error")
+        self._note("rejected", written_at, str(error))
+
+    def _note(self, result: Literal["applied", "rejected"], written_at: float, told: str) -> float:
+        now = time.time()
+        note = ReloadNote(now, result, max(now - written_at, 0.0), told)
+        self._gateway.note_reload(note)
+        return note.seconds
 
     def reload(self, written_at: float, content: bytes | None = None) -> None:
         """Apply the content that was noticed, which may not be what the file holds by now; without it, look."""
@@ -208,9 +230,9 @@ class Reload:
                 return
             self._gateway.apply(config)
         except OperatorError as error:
-            self._reject(error)
+            self._reject(error, written_at)
             return
-        latency = round(max(time.time() - written_at, 0.0) * 1_000, 1)
+        latency = round(self._note("applied", written_at, ", ".join(changes)) * 1_000, 1)
         # Logged at the more verbose of both levels: a change to a quiet log is the last thing it logs.
         self._log.level, quiet = min(level, self._log.level), self._log.level
         self._log.write("config_reloaded", {"changes": changes, "latency_ms": latency})

@@ -4,7 +4,7 @@ import asyncio
 import signal
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -13,29 +13,38 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from brimgate import __version__
 from brimgate.app.entrance import Entrance
-from brimgate.app.health import Probe, UpstreamHealth, overall
+from brimgate.app.health import Probe, Status, UpstreamHealth, overall
+from brimgate.app.scrape import PATH, Scrape
+from brimgate.app.served_dashboard import EXHIBITS, ServedDashboard
 from brimgate.app.upstream import ServedUpstream, Slots
 from brimgate.config.declarations import Config
+from brimgate.config.show import effective
 from brimgate.config.sources import store_url
 from brimgate.errors import ClientError, OperatorError
 from brimgate.front.mcp.certificate import Certificate
 from brimgate.front.mcp.errors import HttpError, NoLoginHere
-from brimgate.front.mcp.listener import Listening
+from brimgate.front.mcp.listener import METRICS_CHOICE, Listening
 from brimgate.front.mcp.peers import Peers, PeersDoor
 from brimgate.front.mcp.request import HttpExchange
 from brimgate.front.mcp.router import Handler, Router, answer_document, only
 from brimgate.front.mcp.session_ids import SessionIds, new_name
 from brimgate.guard.auth import Fingerprints
-from brimgate.guard.origin import OriginRules
+from brimgate.guard.origin import OriginRules, is_loopback
 from brimgate.guard.resources import WELL_KNOWN
 from brimgate.guard.tickets import TICKET_SECONDS
 from brimgate.hold.runtime import ProcessProtection, use_workplace
 from brimgate.relay.protocol import message as rpc
+from brimgate.watch.dashboard.page_frame import ROOT
+from brimgate.watch.dashboard.system_page import LastReload, SystemState
+from brimgate.watch.exhibit import ExhibitShelf
 from brimgate.watch.log import LEVELS, Log
-from brimgate.watch.record import fingerprint
+from brimgate.watch.metrics import Metrics
+from brimgate.watch.otel import open_otel
+from brimgate.watch.record_store import records_path
 from brimgate.watch.recorder import Recorder, Surroundings
 
 if TYPE_CHECKING:
+    from brimgate.app.reload import ReloadNote
     from brimgate.app.rest_api import ServedApi
     from brimgate.app.shared_state import SharedState
     from brimgate.app.workers import WorkerPlace
@@ -46,9 +55,12 @@ _LEAST_IDLE_SECONDS: Final = 1.0
 _SHARES: Final = 10
 _MAX_PEER_CONNECTIONS: Final = 10_000
 """Other workers bound what they accept themselves."""
+_MAX_SCRAPERS: Final = 50
 _CHECK_SECONDS: Final = 10.0
 _LEAVE_SECONDS: Final = 5.0
 _SWEEP_SECONDS: Final = 5.0
+_ENDING_SECONDS: Final = 20.0
+"""For all that must be closed at the end, besides the time that calls under way have."""
 _FIRST_LOOK_SECONDS: Final = 0.005
 _LAST_LOOK_SECONDS: Final = 0.25
 
@@ -64,6 +76,16 @@ class HttpGateway:
         fingerprints = Fingerprints()
         self._shared = open_shared(config, log, self.name, fingerprints)
         self._entrance = Entrance(config, log, fingerprints, self._shared)
+        self._recorder = Recorder(
+            config.telemetry,
+            log.write,
+            Surroundings(self._failing, self._store_trouble),
+            ExhibitShelf(),
+        )
+        log.recorder = self._recorder
+        self._entrance.count = self._recorder.metrics.add
+        self._recorder.metrics.set("brimgate_config_last_reload_successful")
+        self._scrape = Scrape(self._recorder, self._look)
         self._certificate = _certificate(config)
         self._slots = Slots(
             lambda: self.config.server.max_processes,
@@ -77,6 +99,7 @@ class HttpGateway:
         self._workplace = use_workplace(config.server.engine_processes)
         alone = len(config.upstreams) == 1
         ids = SessionIds(self.name if self._shared is not None else "")
+        self._otel = open_otel(config.telemetry, log)
         self._upstreams = {
             name: ServedUpstream(
                 name,
@@ -90,6 +113,7 @@ class HttpGateway:
                 messages_path="/messages" if alone else f"/messages/{quote(name)}",
                 ids=ids,
                 owners=self._shared.owners if self._shared is not None else None,
+                otel=self._otel,
             )
             for name in config.upstreams
         }
@@ -97,23 +121,43 @@ class HttpGateway:
             upstream.sessions.make_room = self._end_idlest
         self._verifier = self._watch_verifier()
         self._apis = self._serve_apis(protection, budget)
+        self._dashboard = ServedDashboard(
+            self._entrance,
+            self._recorder,
+            protection,
+            config=lambda: self.config,
+            paths=lambda: self._all_paths,
+            address=lambda: self.address,
+            state=self._system_state,
+            peers=lambda: self._peers,
+        )
+        dashboard = {ROOT: self._dashboard.handle} if config.server.dashboard else {}
         self._router = Router(
             self._routes(),
             log,
-            mounted={prefix: served.handle for prefix, served in self._apis.items()},
+            mounted={prefix: served.handle for prefix, served in self._apis.items()} | dashboard,
             origins=_origins(config),
             max_body_bytes=config.server.max_body_bytes,
         )
         self._router.tells_paths = self._entrance.is_open
         self._peers = Peers(place.folder, self.name) if place is not None else None
+        if place is not None and self._peers is not None:
+            self._scrape.join(place.folder, self.name, self._peers)
         self._router.peers = self._peers
         self._peers_listening = Listening(PeersDoor(self._router), log, max_connections=_MAX_PEER_CONNECTIONS)
         self._listening = Listening(self._router, log, max_connections=config.server.max_connections)
-        self._recorder = Recorder(
-            config.telemetry, log.write, Surroundings(self._failing, self._store_trouble)
+        self._metrics_listening = Listening(
+            Router(
+                {PATH: only("GET", self._scrape.answer)}, log, origins=_scrapers(config), max_body_bytes=0
+            ),
+            log,
+            max_connections=_MAX_SCRAPERS,
         )
-        log.recorder = self._recorder
+        self.last_reload: ReloadNote | None = None
+        self._recorder.on_counted = self._otel.take if self._otel is not None else None
         self._stopping = asyncio.Event()
+        self._ending = ""
+        """What is being closed at the end."""
         self._is_hurried = False
         self._began = time.monotonic()
 
@@ -164,6 +208,8 @@ class HttpGateway:
             "/healthz": only("GET", self._alive),
             "/readyz": only("GET", self._ready),
             "/api/stats": only("GET", self._stats),
+            PATH: only("GET", self._metrics),
+            EXHIBITS: only("GET", self._dashboard.answer_peer),
             "/sse/ticket": only("POST", self._ticket),
         }
         for name, upstream in self._upstreams.items():
@@ -250,6 +296,13 @@ class HttpGateway:
         for api in self._apis.values():
             api.apply(config)
 
+    def note_reload(self, note: "ReloadNote") -> None:
+        """Remember how the last change of the configuration went."""
+        self.last_reload = note
+        metrics = self._recorder.metrics
+        metrics.observe("brimgate_reload_seconds", (note.result,), note.seconds)
+        metrics.set("brimgate_config_last_reload_successful", (), note.result == "applied")
+
     def _watch_verifier(self) -> UpstreamHealth | None:
         """Return the health of what checks tokens, if that is not ourselves."""
         if self.config.auth.mode not in ("upstream_token", "jwt", "introspection"):
@@ -275,6 +328,11 @@ class HttpGateway:
             await self._listening.open_unix(server.socket, tls)
         else:
             await self._listening.open(server.host, server.port, tls)
+        if server.metrics_port:
+            is_one_of_many = self._place is not None
+            await self._metrics_listening.open(
+                server.metrics_host, server.metrics_port, reuse_port=is_one_of_many, choice=METRICS_CHOICE
+            )
 
     def renew_certificate(self) -> None:
         """Read the certificate again. If it cannot be used, the one before stays."""
@@ -308,19 +366,37 @@ class HttpGateway:
         await self._stopping.wait()
         on_stop()
         sweeping.cancel()
-        await self._drain()
-        await asyncio.gather(*(upstream.end() for upstream in self._upstreams.values()))
+        try:
+            async with asyncio.timeout(self.config.server.grace_seconds + _ENDING_SECONDS):
+                await self._end()
+        except TimeoutError:  # nobody may be left who would kill us
+            self._log.write("ending_took_too_long", {"at": self._ending}, "error")
+        finally:
+            self._workplace.close()
+
+    async def _end(self) -> None:
+        """Let calls under way finish, then close everything, one after the other."""
+        steps: list[tuple[str, Callable[[], Awaitable[object]]]] = [
+            ("calls", self._drain),
+            ("upstreams", lambda: asyncio.gather(*(one.end() for one in self._upstreams.values()))),
+            ("metrics", self._scrape.keep_last),
+            ("entrance", self._entrance.close),
+            ("listening", self._listening.close),
+            ("peers_listening", self._peers_listening.close),
+            ("metrics_listening", self._metrics_listening.close),
+        ]
         if self._verifier is not None:
-            await self._verifier.end()
-        await self._entrance.close()
-        await self._listening.close()
-        await self._peers_listening.close()
+            steps.insert(3, ("verifier", self._verifier.end))
         if self._peers is not None:
-            await self._peers.close()
-        self._workplace.close()
+            steps.append(("peers", self._peers.close))
         if self._shared is not None:
-            await self._shared.close()
-        await asyncio.to_thread(self._recorder.close)
+            steps.append(("store", self._shared.close))
+        steps.append(("records", partial(asyncio.to_thread, self._recorder.close)))
+        if self._otel is not None:
+            steps.append(("otel", partial(asyncio.to_thread, self._otel.close)))
+        for name, step in steps:
+            self._ending = name
+            await step()
 
     def _stop(self, name: str) -> None:
         """Stop. A second Ctrl-C means that the user does not want to wait; supervisors may repeat a signal."""
@@ -330,6 +406,7 @@ class HttpGateway:
     async def _drain(self) -> None:
         grace = self.config.server.grace_seconds
         self._log.write("stopping", {"grace_seconds": grace, "pending": self._pending})
+        self._dashboard.site.end()
         self._listening.stop_accepting()
         self._peers_listening.stop_accepting()
         for upstream in self._upstreams.values():
@@ -338,9 +415,11 @@ class HttpGateway:
         await self._wait_while(lambda: self._pending > 0, until)
         for upstream in self._upstreams.values():
             upstream.old_sse.end()
+        self._metrics_listening.stop_accepting()
         # The last answers are still on their way.
         await asyncio.sleep(_FIRST_LOOK_SECONDS)
-        await self._wait_while(lambda: self._listening.is_answering, until)
+        both = (self._listening, self._metrics_listening)
+        await self._wait_while(lambda: any(one.is_answering for one in both), until)
 
     async def _wait_while(self, is_busy: Callable[[], bool], until: float) -> None:
         """Look less and less often: a write buffer that runs empty tells nobody, and this is the end of our life."""
@@ -356,15 +435,24 @@ class HttpGateway:
     async def _sweep(self) -> None:
         while True:
             await asyncio.sleep(min(_SWEEP_SECONDS, self.config.server.session_dropped_seconds / 4))
-            self._entrance.sweep()
-            self._recorder.look()
             if self._place is not None and self._place.is_orphaned:
                 self._stopping.set()
+            self._entrance.sweep()
+            self._recorder.look()
             for upstream in self._upstreams.values():
                 upstream.sweep()
 
     async def _health(self, exchange: HttpExchange) -> None:
         exchange.log_level = "debug"  # Docker and Kubernetes ask every few seconds
+        checks, status = self._checks()
+        document: dict[str, Any] = {"status": status}
+        if await self._may_see_details(exchange):
+            await asyncio.to_thread(self._recorder.count)
+            document |= self._details(checks)
+        await answer_document(exchange, rpc.encode(document), 503 if status == "unhealthy" else 200)
+
+    def _checks(self) -> tuple[dict[str, dict[str, Any]], Status]:
+        """Return how everything behind us is, and what that says of us."""
         checks = {upstream.check_name: upstream.health.ask() for upstream in self._upstreams.values()}
         status = overall(checks.values())
         if self._verifier is not None:
@@ -375,11 +463,7 @@ class HttpGateway:
             checks["redis"] = self._shared.link.health()
             if checks["redis"]["status"] != "healthy" and status == "healthy":
                 status = "degraded"
-        document: dict[str, Any] = {"status": status}
-        if await self._may_see_details(exchange):
-            await asyncio.to_thread(self._recorder.count)
-            document |= self._details(checks)
-        await answer_document(exchange, rpc.encode(document), 503 if status == "unhealthy" else 200)
+        return checks, status
 
     async def _may_see_details(self, exchange: HttpExchange) -> bool:
         """Return whether a caller may see more than one word: whoever is on this machine, or authenticated."""
@@ -430,6 +514,28 @@ class HttpGateway:
         packs = {one.pack for one in self.config.upstreams.values()}
         return f"{packs.pop()}-mcp" if len(packs) == 1 and all(packs) else "brimgate"
 
+    # Dashboard and metrics
+
+    def _system_state(self) -> SystemState:
+        checks, status = self._checks()
+        telemetry, reload = self.config.telemetry, self.last_reload
+        return SystemState(
+            version=__version__,
+            status=status,
+            uptime_seconds=time.monotonic() - self._began,
+            checks=checks,
+            sessions={name: (one.active, one.created) for name, one in self._upstreams.items()},
+            connections=self._listening.connections,
+            alerts=self._recorder.alerts,
+            accuracy=self._recorder.accuracy,
+            records=str(records_path(telemetry.file))
+            if telemetry.enabled
+            else "not kept (telemetry.enabled)",
+            dropped=self._recorder.dropped,
+            configuration=effective(self.config),
+            reload=LastReload(reload.time, reload.result, reload.seconds, reload.told) if reload else None,
+        )
+
     # Statistics
 
     def _failing(self) -> dict[str, str]:
@@ -445,15 +551,33 @@ class HttpGateway:
         )
         return "" if state["status"] == "healthy" else str(state.get("error") or state["status"])
 
+    async def _metrics(self, exchange: HttpExchange) -> None:
+        """Let admins scrape. A port of its own asks nobody who they are."""
+        if exchange.is_from_peer:
+            await self._scrape.answer(exchange)
+            return
+        async with self._entrance.admitted(exchange, "", paths=self._all_paths, is_mcp=False, is_free=True):
+            if not self._entrance.sees_all(exchange.principal):
+                raise HttpError(
+                    403,
+                    "metrics are of all callers: name this one in auth.admins, or set server.metrics_port",
+                )
+            await self._scrape.answer(exchange)
+
+    def _look(self, metrics: Metrics) -> None:
+        for name, upstream in self._upstreams.items():
+            metrics.set("brimgate_sessions", (name,), upstream.active)
+            state = upstream.health.ask()["status"]  # whoever scrapes comes back, as a monitor does
+            if state != "not_started":
+                metrics.set("brimgate_upstream_up", (name,), state != "unhealthy")
+        metrics.set("brimgate_connections", (), self._listening.connections)
+        if self._shared is not None:
+            metrics.set("brimgate_store_up", (), not self._store_trouble())
+
     async def _stats(self, exchange: HttpExchange) -> None:
         """Answer what `brimgate stats` does: to callers about their own answers, to admins about all."""
         async with self._entrance.admitted(exchange, "", paths=self._all_paths, is_mcp=False, is_free=True):
-            principal = exchange.principal
-            whose = (
-                ""
-                if self._entrance.is_open or self._entrance.is_admin(principal)
-                else fingerprint(principal.id)
-            )
+            whose = self._entrance.sight_of(exchange.principal)
             try:
                 document = await asyncio.to_thread(self._statistics, exchange.query, whose)
             except (ClientError, OperatorError) as error:
@@ -461,7 +585,6 @@ class HttpGateway:
             await answer_document(exchange, rpc.encode(document))
 
     def _statistics(self, query: bytes, whose: str) -> dict[str, Any]:
-        from brimgate.watch.record_store import records_path
         from brimgate.watch.stats import NOTHING, question_of, stats_document
 
         question = question_of(dict(parse_qsl(query.decode("ascii", "replace"))), principal=whose)
@@ -494,3 +617,9 @@ def _origins(config: Config) -> OriginRules:
     """Return which names and web pages are accepted: those of `public_url`, too, because clients use that."""
     named = urlsplit(config.server.public_url).hostname or ""
     return OriginRules((*config.server.allowed_hosts, *filter(None, (named,))), config.server.allowed_origins)
+
+
+def _scrapers(config: Config) -> OriginRules:
+    """Return by which names metrics are asked for: by any where others may come, who know us by an address."""
+    host = config.server.metrics_host
+    return OriginRules((host,) if is_loopback(host) else ("*",))

@@ -27,6 +27,7 @@ from brimgate.relay.protocol.ids import Multiplexer
 from brimgate.relay.protocol.message import Message
 from brimgate.relay.protocol.versions import MODERN_VERSION, VERSION_KEY
 from brimgate.relay.session import Session
+from brimgate.relay.trace_context import Arrival
 from brimgate.watch.log import Log
 
 _PROBE_SECONDS: Final = 15.0
@@ -68,7 +69,8 @@ class SharedServer:
         if not self.link.is_up:
             raise self.link.failure
         try:
-            return speaks_modern(await asyncio.wait_for(asyncio.shield(self.link.greeted), _PROBE_SECONDS))
+            async with asyncio.timeout(_PROBE_SECONDS):
+                return speaks_modern(await asyncio.shield(self.link.greeted))
         except (TimeoutError, UpstreamError):
             # It does not answer, or died of it: a server of the older era.
             return False
@@ -79,11 +81,11 @@ class SharedServer:
 
     # Exchanges
 
-    def enter(self, line: bytes, replies: Replies) -> int:
+    def enter(self, line: bytes, replies: Replies, arrival: Arrival | None = None) -> int:
         """Send a request. Raise ValueError if its id or token cannot be made unique."""
         self.used_at = time.monotonic()
         number, seen = self._seats.enter(line, replies)
-        self.link.from_client(seen)
+        self.link.from_client(seen, arrival)
         return number
 
     def leave(self, number: int) -> None:
@@ -125,7 +127,8 @@ class SharedServer:
         known = self._catalog.param_headers
         if tool not in known and tool not in self._unlisted and tool != self.link.session.rules.read_tool:
             try:
-                await asyncio.wait_for(self._list({VERSION_KEY: MODERN_VERSION, **meta}), LIST_SECONDS)
+                async with asyncio.timeout(LIST_SECONDS):
+                    await self._list({VERSION_KEY: MODERN_VERSION, **meta})
             except TimeoutError:
                 self._log.write("list_timeout", {"upstream": self._name}, "warning")
             if tool not in known:

@@ -21,7 +21,9 @@ from brimgate.relay.session import Session
 from brimgate.watch.log import LEVELS, Log
 
 if TYPE_CHECKING:
+    from brimgate.app.reload import ReloadNote
     from brimgate.hold.live_lists import ClaimTickets
+    from brimgate.relay.trace_context import Tracer
 
 _IDLE_GRACE_SECONDS: Final = 1.0
 """Time for a server to end by itself. Clients give us about two seconds before they kill us."""
@@ -43,8 +45,9 @@ class StdioGateway:
         *,
         budget: int | None = None,
         tickets: "ClaimTickets | None" = None,
+        tracer: "Tracer | None" = None,
     ) -> None:
-        """Create the gateway. `tickets` is where a REST API behind us leaves its live lists."""
+        """Create the gateway. `tickets` is where a REST API behind us leaves its live lists. `tracer` is told of requests."""
         self._name, self._log = name, log
         self._budget = budget
         self.config = config
@@ -60,6 +63,7 @@ class StdioGateway:
             tickets=tickets,
         )
         session.silence.limit_seconds = config.call_timeout_seconds
+        session.tracer = tracer
         self._link = Link(
             name,
             connect,
@@ -90,6 +94,9 @@ class StdioGateway:
         self._log.level = LEVELS[config.effective_log_level]
         if self._log.recorder is not None:
             self._log.recorder.apply(config.telemetry)
+
+    def note_reload(self, note: "ReloadNote") -> None:
+        """Leave it to the log: nobody asks this gateway how it went."""
 
     def _warn_of_store(self, reason: str) -> None:
         self._log.write("store_unusable", {"reason": reason}, "warning")

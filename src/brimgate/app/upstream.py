@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from brimgate.app.caller_credentials import CallerCredentials, check_callers, token_of
-from brimgate.app.connect import command_of, connector, is_sse, open_api
+from brimgate.app.connect import command_of, connector, is_sse, open_api, reach_of
 from brimgate.app.entrance import Admission, Entrance
 from brimgate.app.health import Probe, UpstreamHealth, check_mcp
 from brimgate.app.link import Link
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from brimgate.back.rest.api import RestApi
     from brimgate.hold.live_lists import ClaimTickets
     from brimgate.share.session_owners import SessionOwners
+    from brimgate.watch.otel import Otel
 
 _VERDICT_SECONDS: Final = 300.0
 """How long a server that speaks only the older era is not asked again."""
@@ -121,10 +122,11 @@ class ServedUpstream:
         messages_path: str,
         ids: SessionIds,
         owners: "SessionOwners | None" = None,
+        otel: "Otel | None" = None,
     ) -> None:
         """Create it. `slots` are for processes, `rooms` for sessions. All served upstreams share them.
 
-        `owners` tell whose sessions are that were opened through another replica.
+        `owners` tell whose sessions are that were opened through another replica. `otel` exports spans.
         """
         self.name = name
         self._entrance = entrance
@@ -137,6 +139,7 @@ class ServedUpstream:
         self._config, self._log, self._slots, self._budget = config, log, slots, budget
         self._protection = protection
         self._one = filled(config.upstreams[name])
+        self._tracer = otel.tracer(name, **reach_of(self._one)) if otel is not None else None
         self._max_bytes = config.max_result_bytes
         self._read_tool = config.read_tool
         self._rules = self._make_rules(config)
@@ -182,12 +185,13 @@ class ServedUpstream:
                     knows_callers=lambda: not entrance.is_open,
                     name=name,
                     owners=owners,
+                    is_traced=self._tracer is not None,
                 )
         self._endpoint = Endpoint(self.sessions, self.singles)
 
     def _connector(self) -> Connect:
         if self.api is None:
-            return connector(self.name, self._one, self._max_bytes)
+            return connector(self.name, self._one, self._max_bytes, is_traced=self._tracer is not None)
         from brimgate.back.rest.server import RestServer
         from brimgate.hold.live_lists import ClaimTickets
 
@@ -301,6 +305,7 @@ class ServedUpstream:
         )
         session.silence.limit_seconds = self._config.call_timeout_seconds
         session.quotes_garbage = self._entrance.is_open
+        session.tracer = self._tracer
         self._live[session] = principal
         return session
 
@@ -336,7 +341,8 @@ class ServedUpstream:
         theirs = {name.decode(): value.decode() for name, value in principal.credential}
         one = replace(self._one, headers=self._one.headers | theirs)
         on_refused = partial(self._entrance.doubt, principal.token)
-        return connector(self.name, one, self._max_bytes, on_refused=on_refused)
+        is_traced = self._tracer is not None
+        return connector(self.name, one, self._max_bytes, on_refused=on_refused, is_traced=is_traced)
 
     def api_of(self, api: "RestApi", principal: Principal) -> "RestApi":
         """Return the API with the credential of a caller."""
@@ -408,7 +414,8 @@ class ServedUpstream:
             is_modern = await shared.is_modern()
             if not is_modern and shared.link.is_up:  # one that died of it has given no answer
                 self._older_until = time.monotonic() + _VERDICT_SECONDS
-            self._note_handshake(None)
+            is_well = is_modern or shared.link.is_up
+            self._note_handshake(None if is_well else shared.link.failure)
         except UpstreamError as error:
             self._note_handshake(error)
             raise

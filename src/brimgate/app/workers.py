@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from brimgate.app.worker_metrics import EndedWorkers
 from brimgate.config.declarations import Config
 from brimgate.config.sources import WORKER_VARIABLE, store_url
 from brimgate.errors import OperatorError
-from brimgate.front.mcp.listener import UnixPath, cannot_listen
+from brimgate.front.mcp.listener import METRICS_CHOICE, UnixPath, cannot_listen
 from brimgate.front.mcp.session_ids import new_name
 from brimgate.watch.log import Log
 
@@ -70,6 +71,7 @@ class WorkerGroup:
     ) -> None:
         """Create it. `command` is what starts a worker; `manager` hears from us alone, not from the workers."""
         check_workers(config)
+        _check_metrics_port(config)
         self._manager = manager
         self._config, self._log, self._command = config, log, command
         self._unix = UnixPath(config.server.socket) if config.server.socket else None
@@ -80,6 +82,7 @@ class WorkerGroup:
         self._folder = Path(tempfile.mkdtemp(prefix="brimgate-workers-"))
         self._workers: dict[str, tuple[asyncio.subprocess.Process, int]] = {}
         """By name, each with the number of its socket."""
+        self._ended = EndedWorkers(self._folder)
         self._leaving: set[str] = set()
         self._stopping = asyncio.Event()
         self._turning = asyncio.Lock()
@@ -119,6 +122,7 @@ class WorkerGroup:
             for one in self._sockets:
                 one.close()
             with suppress(OSError):
+                self._ended.remove()
                 self._folder.rmdir()
 
     async def _add(self, number: int) -> None:
@@ -172,17 +176,20 @@ class WorkerGroup:
     async def _replace_all(self) -> None:
         """Replace the workers one by one. If a new one does not start, the others stay."""
         async with self._turning:
+            began = time.monotonic()
             for name in list(self._workers):
                 if name not in self._workers:
                     continue  # it has ended by itself meanwhile, and another took its place
                 try:
                     await self._add(self._workers[name][1])
                 except OperatorError as error:
+                    self._ended.note_reload("rejected", time.monotonic() - began)
                     self._log.write(
                         "reload_rejected", {"reason": str(error), "kept": "the workers before"}, "error"
                     )
                     return
                 await self._end(name)
+            self._ended.note_reload("applied", time.monotonic() - began)
             self._log.write("workers_replaced", {"workers": len(self._workers)})
 
     async def _end(self, name: str) -> None:
@@ -209,6 +216,7 @@ class WorkerGroup:
 
     def _forget(self, name: str) -> int:
         _, number = self._workers.pop(name, (None, 0))
+        self._ended.add(name)
         (self._folder / f"{name}.sock").unlink(missing_ok=True)
         return number
 
@@ -222,6 +230,18 @@ def check_workers(config: Config) -> None:
             f"--workers {config.server.workers} needs a store that they share: set `store` to a Redis or Valkey, such as "
             "redis://127.0.0.1:6379 or unix:///run/valkey/valkey.sock, or REDIS_URL"
         )
+
+
+def _check_metrics_port(config: Config) -> None:
+    """Raise OperatorError if another gateway has the port for metrics: its workers would share it with ours."""
+    server = config.server
+    if not server.metrics_port:
+        return
+    family = socket.AF_INET6 if ":" in server.metrics_host else socket.AF_INET
+    try:
+        socket.create_server((server.metrics_host, server.metrics_port), family=family).close()
+    except (OSError, OverflowError) as error:
+        raise cannot_listen(server.metrics_host, server.metrics_port, error, METRICS_CHOICE) from None
 
 
 def _bound(config: Config) -> list[socket.socket]:

@@ -91,6 +91,11 @@ def _add_showing_options(parser: argparse.ArgumentParser) -> None:
     whole("--raw", action="store_true", help="print the result as the server sent it, whatever its size")
     whole("--json", action="store_true", help="print the whole answer as JSON, minified")
     add = group.add_argument
+    add(
+        "--query",
+        metavar="SQL",
+        help='ask with SQL, such as "SELECT status, count(*) FROM t GROUP BY status"',
+    )
     add_budget_flag(group)
     add_flags(group, "model", "token_family")
     add(
@@ -129,6 +134,8 @@ def run(options: argparse.Namespace) -> int:
         raise BadRequest("which tool? `brimgate tools` lists those of a server")
 
     tool, *words = target.words
+    if options.query and (options.raw or options.json):
+        raise BadRequest("--query shows its result: leave out --raw and --json")
 
     if options.metrics_file:
         from brimgate.cli.savings import check_writable

@@ -67,6 +67,12 @@ def add_view_options(parser: argparse.ArgumentParser) -> None:
         "--pages", metavar="A-B", help="several pages (or chunks) in one reply, within the hard cap"
     )
 
+    group.add_argument(
+        "--query",
+        metavar="SQL",
+        help='ask with SQL, such as "SELECT status, count(*) FROM t GROUP BY status"',
+    )
+
 
 def chosen_family(options: argparse.Namespace) -> str:
     """Return the token family that the command line means, and say so if it is only assumed."""
@@ -106,6 +112,7 @@ def make_request(options: argparse.Namespace, policy: Policy) -> Query:
         search=options.search,
         pages=options.pages,
         form=options.form,
+        query=options.query,
         max_limit=policy.max_page_size,
     )
 

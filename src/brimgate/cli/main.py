@@ -21,7 +21,7 @@ from brimgate.cli.output import complain, printable
 from brimgate.errors import BrimgateError, UpstreamError, UpstreamTimeout
 
 COMMANDS = (
-    "run", "serve", "call", "tools", "read", "reduce", "stats", "ab", "packs", "measure", "check", "key", "cursor",
+    "run", "serve", "call", "tools", "read", "reduce", "stats", "dashboard", "ab", "packs", "measure", "check", "key", "cursor",
     "completion", "demo",
 )  # fmt: skip
 _START = """start here:

@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
     if options.walk:
         if _selects(query):
             raise BadRequest(
-                "--walk follows the whole answer: leave out --fields, --path, --lines, --search and --pages"
+                "--walk follows the whole answer: leave out --fields, --path, --lines, --search, --pages and --query"
             )
         return _walk(protection, data, options.form or "", account, as_json=options.json)
     try:
@@ -125,7 +125,7 @@ def _check_form(data: bytes, form: str) -> None:
 
 
 def _selects(query: Query) -> bool:
-    return bool(query.fields or query.path is not None or query.lines or query.search or query.pages)
+    return query != replace(Query(), limit=query.limit, form=query.form)
 
 
 def _print_untouched(

@@ -25,6 +25,7 @@ from brimgate.watch.log import Log
 
 if TYPE_CHECKING:
     from brimgate.hold.live_lists import ClaimTickets
+    from brimgate.watch.otel import Otel
     from brimgate.watch.recorder import Recorder
 
 _EXAMPLE: Final = """example:
@@ -61,12 +62,16 @@ def _relay(options: argparse.Namespace, read: Read) -> int:
     warn_of_unknown(log, config)
     if sys.stdin is not None and sys.stdin.isatty():
         _greet_typist(options)
+    if config.telemetry.otel:
+        from brimgate.watch.otel import check_installed
+
+        check_installed()
     early = EarlySignals()
     # Before our other modules are loaded, so that the server starts meanwhile.
     process = _start(one) if one.command else None
     import asyncio
 
-    from brimgate.app.connect import connector
+    from brimgate.app.connect import connector, reach_of
     from brimgate.app.reload import Reload
     from brimgate.app.stdio import StdioGateway
     from brimgate.watch.library_log import take_records
@@ -74,11 +79,22 @@ def _relay(options: argparse.Namespace, read: Read) -> int:
 
     take_records(log)
     log.recorder = recorder = Recorder(config.telemetry, log.write)
+    otel = _open_otel(config, log, recorder) if config.telemetry.otel else None
+    tracer = otel.tracer(name, **reach_of(one)) if otel is not None else None
 
     async def relay() -> int:
         tickets = _tickets() if one.is_rest else None
-        connect = connector(name, one, config.max_result_bytes, started=process, tickets=tickets)
-        gateway = StdioGateway(name, connect, config, log, budget=options.budget, tickets=tickets)
+        connect = connector(
+            name,
+            one,
+            config.max_result_bytes,
+            started=process,
+            tickets=tickets,
+            is_traced=tracer is not None,
+        )
+        gateway = StdioGateway(
+            name, connect, config, log, budget=options.budget, tickets=tickets, tracer=tracer
+        )
         if path := config_path(options):
             Reload(gateway, read, log).watch(path)
         return await gateway.run(early)
@@ -88,7 +104,18 @@ def _relay(options: argparse.Namespace, read: Read) -> int:
             return asyncio.run(relay())
         finally:
             recorder.close()
+            if otel is not None:
+                otel.close()
             _tell_savings(log, recorder)
+
+
+def _open_otel(config: Config, log: Log, recorder: "Recorder") -> "Otel | None":
+    from brimgate.watch.otel import open_otel
+
+    otel = open_otel(config.telemetry, log)
+    if otel is not None:
+        recorder.on_counted = otel.take
+    return otel
 
 
 def _tell_savings(log: Log, recorder: "Recorder") -> None:

@@ -12,10 +12,13 @@ from typing import Any, Final
 import msgspec
 
 from brimgate.cli.calls.pack_text import ShellFormatter
+from brimgate.cli.calls.values import encode
 from brimgate.cli.output import complain, for_terminal, printable, report, write_json, write_text
 from brimgate.config.declarations import Config
 from brimgate.engine import jsontext
 from brimgate.engine.decision import (
+    MAX_ARGUMENT_BYTES,
+    TOOL_ERROR,
     AnswerSizes,
     Decision,
     Format,
@@ -28,7 +31,7 @@ from brimgate.engine.decision import (
 )
 from brimgate.engine.document import Document
 from brimgate.engine.policy import Policy
-from brimgate.errors import JsonRefused, OperatorError
+from brimgate.errors import BadRequest, JsonRefused, OperatorError
 from brimgate.guard.principal import USER
 from brimgate.packs.formatter import failure_of
 from brimgate.packs.pack import Pack
@@ -152,9 +155,15 @@ def present(called: Called, options: argparse.Namespace) -> int:
         shown = _shown(replace(called, pack=None), failure, is_bounded=answer.is_bounded)
         complain(f"{printable(called.tool)} failed: {for_terminal(shown.text, sys.stderr)}")
     else:
-        shown = _shown(called, answer.printed, is_bounded=answer.is_bounded)
+        if options.query and not answer.is_bounded:
+            shown = _queried(called, answer.printed, options.query)
+        else:
+            shown = _shown(called, answer.printed, is_bounded=answer.is_bounded)
         write_text(for_terminal(shown.text, sys.stdout) + "\n")
     _report(called, len(answer.document), shown, started, options, is_error=failure is not None)
+    if options.query and answer.is_bounded:
+        complain("--query was not asked: this server is a Brimgate; call its reading tool with query=…")
+        return 2
     if shown.is_shortened and not options.quiet:
         complain("a view: ids are short, times relative; --json prints the whole answer")
     if failure is None:
@@ -176,8 +185,12 @@ def _in_shell_words(text: str, called: Called) -> str:
 
     notice = _READ_CALL.sub(command, notice)
     notice = re.sub(r'path="([^"]*)"', r"path=\1", notice)
-    notice = re.sub(r"\(or add ([a-z, ]+)\)", lambda one: f"(or add {one[1].replace(',', '=…,')}=…)", notice)
+    notice = re.sub(r"\(or add ([^)]+)\)", lambda one: f"(or add {_as_arguments(one[1])})", notice)
     return f"{notice}{line_end}{rest}"
+
+
+def _as_arguments(ways: str) -> str:
+    return ", ".join(one if "=" in one else f"{one}=…" for one in ways.split(", "))
 
 
 def _failure(called: Called, answer: ToolAnswer) -> bytes | None:
@@ -219,7 +232,8 @@ def _report(
         called.policy.estimator.family, engine_seconds=time.perf_counter() - started,
         upstream_seconds=called.upstream_seconds, issued_cursor=shown.has_cursor, principal_id=USER.id,
         answer=shown.answer, highlights=shown.highlights, threshold=called.policy.output_token_threshold,
-        shown=lambda: text,
+        shown=lambda: text, method="tools/call", arguments=encode(called.arguments)[:MAX_ARGUMENT_BYTES],
+        error_type=TOOL_ERROR if is_error else "",
     )  # fmt: skip
     report(decision, options.log_level, called.config.telemetry)
 
@@ -301,6 +315,25 @@ def _bounded(called: Called, document: bytes, shell_formatter: ShellFormatter | 
         answer=reply.answer,
         highlights=reply.highlight_count,
     )
+
+
+def _queried(called: Called, document: bytes, sql: str) -> _Shown:
+    """Show the result of a query over the answer. A wrong query loses nothing: the answer is held."""
+    from brimgate.cli.engine_options import PRINCIPAL, make_protection
+    from brimgate.cli.output import READ_COMMAND
+    from brimgate.engine.cursor import Binding
+    from brimgate.engine.document import Position
+    from brimgate.engine.query import FOCUS, parse_query
+
+    binding = Binding(PRINCIPAL, called.upstream, called.tool)
+    protection = make_protection(replace(called.policy, read_tool=READ_COMMAND), called.config)
+    now = time.time()
+    try:
+        reply = protection.select(document, binding, parse_query(query=sql), now)
+    except BadRequest as error:
+        cursor = protection.hold(document, binding, now).issue(FOCUS, Position(0))
+        raise BadRequest(f"{error}\nthe answer is held: {READ_COMMAND} {cursor} --query …") from None
+    return _Shown(reply.text, reply.outcome, reply.sizes, has_cursor=reply.has_cursor, answer=reply.answer)
 
 
 def _with_rules_of_pack(called: Called) -> Policy:
