@@ -1,0 +1,3 @@
+"""The seventh set of generators, written without sight of the engine."""
+
+from . import nested, printed, rows  # noqa: F401

@@ -1,0 +1,3 @@
+"""The second set of generators."""
+
+from . import nested, printed, rows  # noqa: F401
