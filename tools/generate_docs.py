@@ -15,6 +15,7 @@ from brimgate.config.declarations import Config, ContextProtection, Override, Se
 from brimgate.config.show import example, written
 from brimgate.config.sources import variables
 from brimgate.engine.options import Key, keys_of
+from brimgate.watch.metrics import FAMILIES
 
 ROOT = Path(__file__).resolve().parents[1]
 HELP_COLUMNS = 98
@@ -179,7 +180,31 @@ def _config_row(key: Key, variable: str) -> str:
     return f"| `{key.path[-1]}` | {default} | {notes} | {f'`{variable}`' if variable else ''} |"
 
 
+def metrics_page() -> str:
+    lines = [
+        "# Metrics",
+        "",
+        "Generated from `watch/metrics.py` by `make docs`; do not edit. What `GET /metrics` tells; how to use it:",
+        "[Prometheus and Grafana](../how-to/prometheus.md).",
+        "",
+        "| metric | type | labels | what it tells |",
+        "|---|---|---|---|",
+    ]
+    for family in FAMILIES.values():
+        labels = ", ".join(f"`{label}`" for label in family.labels)
+        known = f" `{family.labels[0]}`: {', '.join(family.known)}." if family.known else ""
+        lines.append(f"| `{family.name}` | {family.kind} | {labels} | {family.doc}{known} |")
+    bounds = {family.name: family.buckets for family in FAMILIES.values() if family.buckets}
+    lines += ["", "The buckets of histograms, each with `+Inf`:", "", "| metric | up to |", "|---|---|"]
+    lines += [
+        f"| `{name}` | {', '.join(f'{one:g}' if one < 1 else f'{one:,}' for one in found)} |"
+        for name, found in bounds.items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
 PAGES = {
+    "docs/reference/metrics.md": metrics_page,
     "docs/requirements.md": requirements_page,
     "docs/reference/apis.md": apis_page,
     "docs/reference/cli.md": cli_page,
