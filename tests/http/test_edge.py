@@ -592,6 +592,18 @@ def test_where_it_is_full_those_that_have_asked_nothing_make_room() -> None:
         assert stream.isclosed() is False
 
 
+def test_where_it_is_full_of_idle_ones_newcomers_do_not_close_each_other() -> None:
+    with serve("--set", "max_connections=40") as serving, ExitStack() as closing:
+        for _ in range(40):
+            idle = closing.enter_context(Wire(serving.port))
+            idle.send(request())
+            assert idle.answer().status == 200
+        newcomers = [closing.enter_context(Wire(serving.port)) for _ in range(4)]
+        for one in newcomers:
+            one.send(request())
+        assert [one.answer().status for one in newcomers] == [200] * 4
+
+
 def test_where_all_are_busy_one_more_is_told_so() -> None:
     with serve("--set", "max_connections=2", "--set", "grace_seconds=0") as serving:
         client = serving.client()

@@ -27,6 +27,8 @@ _LINGER_SECONDS: Final = 2.0
 _LINGER_BYTES: Final = 1 << 20
 _PROBE_SECONDS: Final = 0.05
 _MAX_HEAD_BYTES: Final = 64 << 10
+_ARRIVALS: Final = 10
+"""One of so many connections may be without a complete request before those are closed instead of idle ones."""
 _MAX_HEADERS: Final = 100
 _MAX_PIPELINED: Final = 16
 """Requests of one connection that wait for their turn: all that came at once would hold up everyone."""
@@ -51,7 +53,9 @@ class Doorkeeper:
     def admit(self, connection: "ClientConnection") -> bool:
         """Return False if there is no room, even after closing a connection without a complete request."""
         if len(self._open) >= self._max_connections:
-            waiting = self._unasked or self._idle
+            # Whoever has only just come is not closed for the next, unless so many come that they fill the house.
+            is_crowded = len(self._unasked) > self._max_connections // _ARRIVALS
+            waiting = self._unasked if is_crowded else self._idle or self._unasked
             if not waiting:
                 return False
             oldest = next(iter(waiting))
