@@ -1,7 +1,10 @@
 """What stands out is shown first, wherever it stands."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,8 @@ from brimgate.engine.maps.survey import TextLines
 from brimgate.testing import bookings
 from tests.engine.holding import Held, policy
 
+TAGS = ("red", "green", "blue", "wide", "flat", "old")
+
 
 def rows(count: int = 600) -> list[dict[str, object]]:
     return [
@@ -22,6 +27,8 @@ def rows(count: int = 600) -> list[dict[str, object]]:
             "status": "ok" if n % 9 else "late",
             "amount": 10 + n * 37 % 90,
             "owner": f"user{n % 40}",
+            "scale": 1.0 + n % 3 / 2,
+            "tags": ", ".join(tag for bit, tag in enumerate(TAGS) if (1 + n % 61) >> bit & 1),
             "note": f"note {n * 7919}",
         }
         for n in range(count)
@@ -37,6 +44,8 @@ def opening(items: list[dict[str, object]]) -> str:
     [
         ({"status": "payment_failed"}, "status=payment_failed (1 of 600)"),
         ({"amount": 98_000}, "amount=98000, usually"),
+        ({"scale": 3.5}, "scale=3.5 (1 of 600)"),
+        ({"tags": "red, blue, recalled"}, "tags=recalled"),
         ({"amount": "ninety"}, "amount=ninety is a text, usually a number"),
         ({"blocked_by": "legal"}, "has blocked_by=legal"),
         ({"note": None}, "note is null, usually a text"),
@@ -147,6 +156,33 @@ def test_no_generated_or_hostile_answer_makes_the_search_for_oddities_fail() -> 
         source = Document(data)
         inner = source.inside(source.focus.node) if source.is_json else source
         assert isinstance(_foreword(inner, policy(), "", ""), Foreword), name
+
+
+_IN_ANOTHER_PROCESS = """
+import bench.fidelity.set_three, bench.fidelity.set_two
+from bench.fidelity import planted
+from brimgate.engine.document import Document
+from brimgate.engine.maps import foreword_of
+from brimgate.engine.policy import Policy
+for case in planted.cases(1):
+    print(foreword_of(Document(case.text.encode()), Policy()))
+"""
+
+
+def test_what_stands_out_is_the_same_in_every_process() -> None:
+    """Sets of texts have another order in each."""
+    seen = {
+        subprocess.run(
+            [sys.executable, "-c", _IN_ANOTHER_PROCESS],
+            capture_output=True,
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            cwd=Path(__file__).resolve().parents[2],
+            timeout=300,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(seen) == 1
 
 
 def test_no_kind_of_the_evaluation_makes_a_survey_fail() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from brimgate.engine.maps.line_openings import LEAD, line_openings
+from brimgate.engine.maps.line_openings import LEAD, line_marks, line_openings
 
 PORT = """interface Gig{at}/1
  description ACCESS
@@ -52,3 +52,11 @@ def test_numbers_times_and_the_name_of_the_process_stand_before_the_first_word()
 )
 def test_of_few_lines_sentences_and_odd_text_nothing_is_told(lines: list[str]) -> None:
     assert line_openings(lines) == []
+
+
+def test_directives_of_a_document_are_counted_whatever_else_it_has() -> None:
+    prose = ["The queue keeps what nobody has read yet, and says so.", ""] * 60
+    marks = [".. option:: --depth", ":type: integer"] * 12 + [".. note::"] * 5 + [".. raw::"]
+    (line,) = line_marks([*prose, *marks])
+    assert line.text.removeprefix(LEAD) == ".. option:: 12, :type: 12, .. note:: 5"
+    assert line_marks(prose) == []

@@ -155,3 +155,14 @@ def test_other_kinds_are_left_to_others(text: str) -> None:
 )
 def test_odd_input_is_survived(text: str) -> None:
     assert DETECTOR.survey(TextLines.of(text)).title
+
+
+def test_latex_is_a_document_with_the_headings_of_its_commands() -> None:
+    part = "\\section{{Part {at}}}\\label{{sec:{at}}}\n\nThe water runs from here to the other end of the town.\n"
+    chapter = "\\chapter{{Site {at}}}\n\nWhat follows was measured by two people in one week.\n\n"
+    text = "\\documentclass{book}\n" + "".join(
+        chapter.format(at=at) + part.format(at=at) * 3 for at in range(6)
+    )
+    lines = TextLines.of(text)
+    assert recognise(lines) >= 0.5
+    assert survey(lines).title.startswith("document: 6 chapters, 18 sections, ")

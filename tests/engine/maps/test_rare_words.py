@@ -7,7 +7,7 @@ import pytest
 
 from brimgate.engine.document import Document
 from brimgate.engine.maps import foreword_of
-from brimgate.engine.maps.rare_words import rare_lines
+from brimgate.engine.maps.rare_words import rare_lines, rare_texts
 from tests.engine.holding import policy
 
 POLICY = policy()
@@ -95,3 +95,26 @@ def test_a_line_that_stands_out_anyway_is_told_once() -> None:
     lines[170] = "Disputes are heard in Reykjavik by three arbiters."
     text = foreword_of(Document.read("\n".join(lines).encode()), POLICY).within(2_000, POLICY.estimator)
     assert text.count("Reykjavik") == 1
+
+
+def items(count: int = 200) -> list[tuple[str, str]]:
+    """The texts of a JSON answer with their pointers: what is said of each item, and its id."""
+    texts = filler(count)
+    ids = [sha256(str(at).encode()).hexdigest()[:12] for at in range(count)]
+    return [
+        one for at in range(count) for one in ((f"/items/{at}/text", texts[at]), (f"/items/{at}/id", ids[at]))
+    ]
+
+
+def test_a_text_of_a_json_answer_with_a_word_of_its_own_is_told_with_its_pointer() -> None:
+    texts = items()
+    texts[240] = ("/items/120/text", "STOP: the folder was emptied by hand.")
+    assert [one.text for one in rare_texts(texts, ())] == [
+        "/items/120/text: STOP: the folder was emptied by hand."
+    ]
+    assert rare_texts(texts, {"/items/120"}) == []
+
+
+def test_texts_that_all_have_words_of_their_own_are_free_texts() -> None:
+    texts = [(f"/items/{at}/text", f"{chr(97 + at % 26)}{chr(97 + at // 26)}xyz speaks") for at in range(200)]
+    assert rare_texts(texts, ()) == []

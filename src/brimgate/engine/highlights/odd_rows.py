@@ -65,8 +65,13 @@ _IDENTITY: Final = re.compile(
 
 _LARGEST: Final = 10**300
 _FAR_FROM_ZERO: Final = 10.0
+_FEW_FLOATS: Final = 12
+"""Among so few different values each is a choice, such as the size of a font: no measurement."""
 _FAR_BELOW: Final = 50.0
 _FEW_MEMBERS: Final = 16
+_JOINED_SHARE: Final = 0.5
+_JOINED_CHARS: Final = 24
+"""A longer part between two commas is one of a sentence."""
 _MAX_RARE: Final = 8
 _MIN_CODE_CHARS: Final = 10
 _CODE: Final = re.compile(r"(?=.*[A-Z])(?=.*[A-Za-z].*[A-Za-z])[A-Za-z0-9_]+")
@@ -180,7 +185,7 @@ def _check_column(column: TableColumn, notes: Notes, least: int = MIN_ROWS) -> N
     kind = max(kinds, key=lambda kind: (kind is not type(None), kinds[kind]))
     if kind in (int, float):
         _check_numbers(column, _numbers(column), notes)
-        if float not in kinds:
+        if float not in kinds or column.distinct <= _FEW_FLOATS:
             _check_rare_values(column, notes)
     elif kind is str:
         _check_strings(column, notes)
@@ -236,7 +241,8 @@ def _check_zeros(column: TableColumn, numbers: list[float], notes: Notes) -> Non
         return
     others = [number for number in numbers if number == number and number != 0]
     if others and min(others) >= _FAR_FROM_ZERO:
-        notes.add([column.at[at] for at in zeros], 1.1, column.name, [f"{column.name}=0"] * len(zeros))
+        texts = [f"{column.name}={short(column.values[at])}" for at in zeros]
+        notes.add([column.at[at] for at in zeros], 1.1, column.name, texts)
 
 
 def _far_below(numbers: list[float]) -> list[tuple[int, float]]:
@@ -299,6 +305,17 @@ def _check_lists(column: TableColumn, notes: Notes) -> None:
         _check_strings(members, notes)
 
 
+def _check_joined(column: TableColumn, texts: list[str], notes: Notes) -> bool:
+    """Check texts that are lists of short names, such as tags. Return whether they are."""
+    if sum(", " in text for text in texts) < _JOINED_SHARE * len(texts):
+        return False
+    split = [text.split(", ") if text else [] for text in texts]
+    if any(len(name) > _JOINED_CHARS for names in split for name in names):
+        return False
+    _check_lists(TableColumn(column.name, column.at, split), notes)
+    return True
+
+
 def _are_few(counts: Counter[Any], few: int) -> bool:
     """Return whether what is rare is little, or a little more among values of which each is there again and again."""
     rare = sum(count for count in counts.values() if count <= few)
@@ -322,6 +339,8 @@ def _check_strings(column: TableColumn, notes: Notes) -> None:
         _check_rare_values(column, notes)
         return
     _check_empty(column, texts, notes)
+    if _check_joined(column, texts, notes):
+        return
     if sum(map(bool, map(_HEX.match, sample))) > 0.8 * len(sample):
         _check_hashes(column, texts, notes)
     elif _are_codes(sample):

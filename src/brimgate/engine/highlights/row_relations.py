@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise, permutations, product
 from typing import TYPE_CHECKING, Any, Final
 
+from brimgate.engine.highlights.column_bounds import check_bounds
 from brimgate.engine.highlights.grouped_numbers import check_groups
 from brimgate.engine.highlights.number_series import series_breaks, version_breaks
 from brimgate.engine.highlights.row_source import Rows
@@ -19,7 +20,6 @@ from brimgate.engine.highlights.table_columns import (
     TableColumn,
     as_number,
     looks_numeric,
-    rare_count,
     short,
 )
 
@@ -73,7 +73,7 @@ def check_relations(columns: Sequence[TableColumn], table: Rows, notes: Notes) -
         _check_total_row(whole, notes)
         _check_pairs(whole, table, notes)
     if total <= _MAX_SAMPLED:
-        _check_orders(whole, notes)
+        check_bounds(columns, total, notes)
         _check_sums(whole, notes)
         _check_dependence(columns, total, notes)
         _check_grid(whole, notes)
@@ -376,21 +376,6 @@ def _duration(seconds: float) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds:.3g} s"
-
-
-def _check_orders(columns: Sequence[TableColumn], notes: Notes) -> None:
-    """Note a row whose end is before its start, where all others are the other way round."""
-    times = [(column, found) for column in columns if (found := column.times) is not None][:6]
-    for (early, first), (late, second) in permutations(times, 2):
-        known = sum(a == a and b == b for a, b in zip(first, second, strict=True))
-        odd = [at for at, (a, b) in enumerate(zip(first, second, strict=True)) if a > b]
-        if known < _MIN_KNOWN or not 0 < len(odd) <= min(_MAX_TOLD, rare_count(known)):
-            continue
-        texts = [
-            f"{late.name}={short(late.values[at])} is before {early.name}={short(early.values[at])}"
-            for at in odd
-        ]
-        notes.add([early.at[at] for at in odd], 1.2, late.name, texts)
 
 
 # Sums

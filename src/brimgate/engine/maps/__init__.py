@@ -122,11 +122,11 @@ def _with_tags(survey: Survey, text: TextLines) -> Survey:
     """Add what lines begin and end with, unless the text is a table or a log: columns and levels tell that."""
     if " rows: " in survey.title:
         return survey
-    from brimgate.engine.maps.line_openings import line_openings
+    from brimgate.engine.maps.line_openings import line_marks, line_openings
     from brimgate.engine.maps.line_tags import line_tags
 
     lines, findings = line_tags(text.lines)
-    lines += line_openings(text.lines)
+    lines += line_openings(text.lines) or line_marks(text.lines)
     known = {one.place for one in survey.findings}
     new = [one for one in findings if one.place not in known]
     return replace(survey, lines=[*survey.lines, *lines], findings=[*survey.findings, *new])

@@ -332,7 +332,7 @@ def lone_siblings(found: Sequence[Definition]) -> Iterator[Finding]:
         if one.kind not in ("function", "method") or one.name.startswith("__") or one.size < 2:
             continue
         groups[f"methods of {one.owner}" if one.owner else "functions"].append(one)
-        for trait in one.traits:
+        for trait in sorted(one.traits):
             if trait.startswith("decorator"):
                 groups[f"functions with {trait[10:].rsplit('.', 1)[0]}"].append(one)
         prefix = re.match(r"_?[a-z]+(?=_)|[a-z]+(?=[A-Z])", one.name)
@@ -349,7 +349,7 @@ def _lone(group: str, siblings: list[Definition]) -> Iterator[Finding]:
     total = len(siblings)
     if total < _MIN_SIBLINGS:
         return
-    traits = Counter(trait for one in siblings for trait in one.traits)
+    traits = Counter(trait for one in siblings for trait in sorted(one.traits))
     allowed = max(1, total // 40)
     for trait, having in traits.items():
         if not total - allowed <= having < total:

@@ -23,6 +23,7 @@ from brimgate.engine.maps.nested_tables import (
     key_of,
     structure_of,
 )
+from brimgate.engine.maps.rare_words import rare_texts
 from brimgate.engine.maps.risk_words import find_risks, has_risks
 from brimgate.engine.maps.survey import MUST_SEE, SLIGHTLY_ODD, WORTH_A_LOOK, MapLine, Survey
 from brimgate.engine.pointer import escaped, referred
@@ -74,12 +75,14 @@ def survey_json(value: Any, data: bytes, policy: Policy, pointer: str = "") -> S
     findings += shared_ids(columns, order)
     findings += unused_names(structure.tables, value, order)
     findings += _wrong_counts(value, pointer, order)
+    texts = _texts(value, pointer)
     if (
         b'"#/' in data or has_secrets(data) or has_risks(data, words)
     ):  # few answers have any, and looking for it takes time
-        texts = _texts(value, pointer)
         findings += _missing_references(texts, value, order)
         findings += _in_texts(texts, order, {one.label for one in findings}, words)
+    told = "\n".join([*(line.text for line in lines), *(one.text for one in findings)])
+    lines += rare_texts(texts, {one.label for one in findings}, told)
     return Survey(_title(structure), lines, findings)
 
 

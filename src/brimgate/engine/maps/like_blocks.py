@@ -75,13 +75,15 @@ class Comparison:
         self._having: Counter[str] = Counter()
         """How many blocks have each path or a path below it."""
         for block in blocks:
-            prefixes: set[str] = set()
+            prefixes: dict[str, None] = {}
             for path, value, line in block.leaves:
                 self._columns[path].append(_Cell(block, value, line))
                 while path and path not in prefixes:
-                    prefixes.add(path)
+                    prefixes[path] = None
                     path = path.rpartition(".")[0]
-            self._having.update(prefixes)
+            self._having.update(
+                list(prefixes)
+            )  # in the order of the text: that of a set differs in every process
         self._ends: Counter[str] = Counter()
 
     def findings(self) -> list[Finding]:

@@ -32,6 +32,12 @@ _OF_PROSE: Final = frozenset(("the", "a", "an", "each", "every", "this", "we", "
 _PROSE: Final = 0.2
 """If more of the openings begin like sentences, the others tell nothing either."""
 LEAD: Final = "lines begin with: "
+_MARK: Final = re.compile(
+    r"\s{0,8}(\\begin\{[a-zA-Z]{3,16}\*?\}|\\[a-zA-Z]{3,20}|\.\. [a-z][\w:-]{2,30}::|:[a-z][\w-]{2,20}:(?= |\Z)"
+    r"|@[A-Za-z][\w.]{2,30})"
+)
+"""A directive or command of a document: `.. note::`, `\\begin{figure}`, `@param`."""
+_MIN_MARKS: Final = 20
 
 
 def line_openings(lines: Sequence[str]) -> list[MapLine]:
@@ -47,6 +53,17 @@ def line_openings(lines: Sequence[str]) -> list[MapLine]:
     if len(counts) < 2 or total < _COVERED * len(filled) or prose > _PROSE * total:
         return []
     return [MapLine(LEAD + tally(counts, _SHOWN), _WEIGHT)]
+
+
+def line_marks(lines: Sequence[str]) -> list[MapLine]:
+    """Return one line that counts the directives of a document, whatever else it consists of."""
+    signs = ("\\", ".", ":", "@")
+    found = [_MARK.match(line) for line in lines if line.lstrip()[:1] in signs]
+    counts = Counter(one[1] for one in found if one)
+    frequent = Counter({mark: number for mark, number in counts.items() if number >= _LEAST})
+    if len(frequent) < 2 or frequent.total() < _MIN_MARKS:
+        return []
+    return [MapLine(LEAD + tally(frequent, _SHOWN), _WEIGHT)]
 
 
 def _without_prefix(lines: list[str]) -> list[str]:

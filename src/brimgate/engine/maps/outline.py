@@ -1,4 +1,4 @@
-"""Survey documents with headings: Markdown, reStructuredText, AsciiDoc, numbered sections, man pages, plain text."""
+"""Survey documents with headings: Markdown, reStructuredText, AsciiDoc, LaTeX, numbered sections, man pages, plain text."""
 
 import itertools
 import re
@@ -17,6 +17,10 @@ from brimgate.engine.textkind import ENTRY
 
 _ATX: Final = re.compile(r" {0,3}(#{1,6})\s++(\S.*)")
 _ASCIIDOC: Final = re.compile(r"(={1,6})\s++(\S.*)")
+_LATEX_LEVELS: Final = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph")
+_LATEX: Final = re.compile(
+    rf"\s{{0,4}}\\({'|'.join(_LATEX_LEVELS)})\*?(?:\[[^\]]{{0,120}}\])?\{{(.{{1,200}}?)\}}\s*(?:\\label|%|\Z)"
+)
 _UNDERLINE: Final = re.compile(r"([=\-~^\"'`*+#:._<>])\1{2,}\s*+\Z")
 _NUMBERED: Final = re.compile(
     r"\s{0,3}(?:(?:Section|Article|Chapter|Part|Appendix|Annex|Kapitel|Artikel|§)\s?(?P<named>\d{1,4}"
@@ -63,6 +67,8 @@ class _Heading:
     body: int = 0
     """Lines with text before the next heading of any level."""
     inner: "list[_Heading]" = field(default_factory=list["_Heading"])
+    kind: str = ""
+    """What the document calls it, if it does."""
 
 
 def recognise(text: TextLines) -> float:
@@ -79,7 +85,7 @@ def recognise(text: TextLines) -> float:
     code = sum(
         1
         for number, line in enumerate(text.sample, 1)
-        if number not in in_code and line.rstrip().endswith((";", "{", "}", "):"))
+        if number not in in_code and line[:1] != "\\" and line.rstrip().endswith((";", "{", "}", "):"))
     )
     if code * 4 > len(lines) + marked or not headings:
         return 0.0
@@ -164,6 +170,8 @@ def _marked_headings(lines: Sequence[str]) -> Iterator[_Heading]:
             yield _Heading(number, len(found[1]), found[2].rstrip("# ").strip())
         elif first == "=" and (found := _ASCIIDOC.match(line)):
             yield _Heading(number, len(found[1]), found[2].strip())
+        elif line.lstrip(" ")[:1] == "\\" and (found := _LATEX.match(line)):
+            yield _Heading(number, _LATEX_LEVELS.index(found[1]) + 1, found[2].strip(), kind=found[1])
         elif before and _is_underline(line, before):
             styles = styles if first in styles else [*styles, first]
             yield _Heading(number - 1, styles.index(first) + 1, before.strip())
@@ -259,7 +267,9 @@ def _title(lines: Sequence[str], headings: list[_Heading], in_code: set[int]) ->
     rulers = sum(1 for number in rows if not lines[number - 1].strip("|-: \t"))
     tables = sum(1 for at, number in enumerate(rows) if at == 0 or rows[at - 1] != number - 1)
     links = sum(1 for line in lines if "](" in line or "://" in line for _ in _LINK.finditer(line))
-    parts = [count(len(headings), "heading"), count(words, "word"), count(len(lines), "line")]
+    kinds = Counter(one.kind for one in headings if one.kind)
+    named = [count(number, kind) for kind, number in kinds.items()]
+    parts = [*(named or [count(len(headings), "heading")]), count(words, "word"), count(len(lines), "line")]
     parts += (
         [f"{count(tables, 'table')} with {count(max(len(rows) - 2 * rulers, 0), 'row')}"] if tables else []
     )

@@ -1,4 +1,4 @@
-"""Find the lines of a text that have words, signs or sizes of numbers that hardly any other line has.
+"""Find the lines of a text, or the texts of a JSON answer, with words, signs or sizes of numbers that hardly any other has.
 
 What no detector knows how to look for is often said in words of its own: a clause about another country, a statement that
 drops a user, a cue that nobody could hear. It is no finding, since a rare word may mean nothing: such lines are told last,
@@ -7,6 +7,7 @@ in the room that is left.
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Final
@@ -31,6 +32,9 @@ _IDS_SHARE: Final = 0.03
 _FEW: Final = 2
 _MOST_LINES: Final = 0.25
 """If more of the lines have rare words, a rare word is nothing rare."""
+_TEXTS_SHARE: Final = 0.1
+_MIN_LIKE: Final = 8
+_MAX_TEXTS: Final = 16
 _MAX_TOLD: Final = 36
 _TOLD_CHARS: Final = 3_000
 _SHOWN_CHARS: Final = 150
@@ -44,6 +48,7 @@ _HEAD_LINES: Final = 20
 _HEAD_SHARE: Final = 0.04
 """The first lines are always of their own kind, and are shown as they are."""
 _CORE_CHARS: Final = 40
+_ITEM: Final = re.compile(r"/\d+(?=/|\Z)")
 _HEX: Final = re.compile(r"[a-f]{6,}(?![a-z])")
 """An id that happens to have no digit."""
 _UUID: Final = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -97,12 +102,43 @@ def rare_lines(lines: Sequence[str], known: Collection[int], rest: str = "") -> 
     return [line for _, line in sorted(told, key=lambda one: one[0])]
 
 
+def rare_texts(texts: Sequence[tuple[str, str]], known: Collection[str], rest: str = "") -> list[MapLine]:
+    """Return texts of a JSON answer, given with their pointers, by how rare their words are, in order.
+
+    Of what stands at one place in many parents, the description of each item, either few have rare words or it is free text.
+    """
+    if len(texts) < _MIN_LINES:
+        return []
+    lines = [text.replace("\n", " ") for _, text in texts]
+    kinds = [_ITEM.sub("/*", at) for at, _ in texts]
+    found = _scores(lines, 1.0)
+    total, odd = Counter(kinds), Counter(kinds[at] for at in found)
+    new = {
+        at: (score, start)
+        for at, (score, start) in found.items()
+        if odd[kinds[at]] <= max(1, _TEXTS_SHARE * total[kinds[at]])
+        and total[kinds[at]] >= _MIN_LIKE
+        and not any(texts[at][0] == place or texts[at][0].startswith(f"{place}/") for place in known)
+        and _core(lines[at]) not in rest
+        and not _HEX.match(lines[at], start)
+    }
+    best = sorted((-score, at, start) for at, (score, start) in new.items())[:_MAX_TEXTS]
+    told = [
+        (at, MapLine(f"{texts[at][0]}: {_around(lines[at], start)}", _WEIGHT - 0.02 * rank, HEADING))
+        for rank, (_, at, start) in enumerate(best)
+    ]
+    return [line for _, line in sorted(told, key=lambda one: one[0])]
+
+
 def _core(line: str) -> str:
     return line.strip(" #=*-")[:_CORE_CHARS] or line
 
 
-def _scores(lines: Sequence[str]) -> dict[int, tuple[float, int]]:
-    """Return the score of each line that has a rare word, and where its first one begins; nothing if most lines have one."""
+def _scores(lines: Sequence[str], most: float = _MOST_LINES) -> dict[int, tuple[float, int]]:
+    """Return the score of each line that has a rare word, and where its first one begins.
+
+    Nothing if more than the share `most` of the lines have one.
+    """
     import numpy as np
 
     read = [
@@ -118,7 +154,7 @@ def _scores(lines: Sequence[str]) -> dict[int, tuple[float, int]]:
         count_of = np.where(is_code, len(lines), count_of)
         is_rare = count_of <= _FEW
     odd = np.unique(line_of[is_rare])
-    if len(odd) > _MOST_LINES * len(lines):
+    if len(odd) > most * len(lines):
         return {}
     worth = np.log(len(lines) / np.minimum(count_of, len(lines))) * np.where(is_sign, _SIGN_SHARE, 1.0)
     firsts, ends = np.searchsorted(line_of, odd), np.searchsorted(line_of, odd, side="right")
