@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -86,6 +86,8 @@ _MAX_LEVEL_CHARS: Final = 12
 _FEW_WARNINGS: Final = 0.05
 _MAX_WARNINGS: Final = 6
 _ENTRY_TEXT: Final = re.compile(ENTRY.pattern.decode()[1:])
+_MIN_RUN: Final = 5
+_NEAR: Final = 3
 _MIN_TOLD: Final = 30
 _BREAK: Final = re.compile(r"\\n(?=\\[nt]|\s|at |Caused by|Traceback \(|\.\.\. \d)")
 """A break before what a stack trace goes on with: `C:\\nginx` has none."""
@@ -259,7 +261,7 @@ def _one_each(lines: list[str], places: list[int], reasons: dict[int, _Reason], 
     """Show the first line of each kind only, with the number of lines that are shown for the same reason."""
     counts = Counter(kind for _, kind in reasons.values())
     seen: set[tuple[str, str, str]] = set()
-    findings: list[Finding] = []
+    findings: list[tuple[Finding, bool]] = []
     for at in sorted(reasons):
         score, kind = reasons[at]
         if kind in seen:
@@ -267,8 +269,34 @@ def _one_each(lines: list[str], places: list[int], reasons: dict[int, _Reason], 
         seen.add(kind)
         more = f" ({counts[kind]:,} lines like this)" if counts[kind] > 1 else ""
         brief = clip(_DATE.sub("", lines[at], count=1), _BRIEF_CHARS)
-        findings.append(Finding(places[at] + base, score, clip(lines[at]) + more, brief=brief + more))
-    return findings
+        found = Finding(places[at] + base, score, clip(lines[at]) + more, brief=brief + more)
+        findings.append((found, kind[2] in _ALARMS or counts[kind] > 1))
+    return list(_without_runs(findings)) if base else [one for one, _ in findings]
+
+
+def _without_runs(findings: Sequence[tuple[Finding, bool]]) -> Iterator[Finding]:
+    """Tell of many rare lines one after the other, such as those of a start, the best only, and how far they go.
+
+    Findings come with whether they stand for themselves: an alarm does, wherever it is.
+    """
+    run: list[Finding] = []
+    for one, is_alone in findings:
+        if run and (is_alone or one.place - run[-1].place > _NEAR):
+            yield from _of_run(run)
+            run = []
+        if is_alone:
+            yield one
+        else:
+            run.append(one)
+    yield from _of_run(run)
+
+
+def _of_run(run: list[Finding]) -> list[Finding]:
+    if len(run) < _MIN_RUN:
+        return run
+    best = max(run, key=lambda one: one.score)
+    more = f" (one of {len(run)} rare lines from {run[0].place} to {run[-1].place})"
+    return [Finding(best.place, best.score, best.text + more, brief=best.brief + more)]
 
 
 def _entries(lines: Sequence[str]) -> list[int]:

@@ -249,12 +249,24 @@ def _texts(value: Any, pointer: str) -> list[tuple[str, str]]:
     while stack:
         at, one = stack.pop()
         if is_object(one):
-            stack += [(f"{at}/{escaped(name)}", inner) for name, inner in reversed(one.items())]
+            stack += [
+                (f"{at}/{escaped(name)}", inner)
+                for name, inner in reversed(one.items())
+                if _may_have_text(inner)
+            ]
         elif is_list(one):
-            stack += [(f"{at}/{number}", inner) for number, inner in reversed(list(enumerate(one)))]
-        elif type(one) is str and len(one) > _MIN_TEXT:
+            stack += [
+                (f"{at}/{number}", inner)
+                for number, inner in zip(range(len(one) - 1, -1, -1), reversed(one), strict=True)
+                if _may_have_text(inner)
+            ]
+        elif type(one) is str:
             found.append((at, one))
     return found
+
+
+def _may_have_text(value: Any) -> bool:
+    return len(value) > _MIN_TEXT if type(value) is str else is_object(value) or is_list(value)
 
 
 def rows_survey(table: Rows, names: Sequence[str] = ()) -> Survey:

@@ -15,7 +15,7 @@ _MONTHS: Final = {
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"], 1
     )
 }
-_SEEN_CHARS: Final = 80
+SEEN_CHARS: Final = 80
 _FORMATS: Final = tuple(
     re.compile(pattern)
     for pattern in (
@@ -31,7 +31,7 @@ _FORMATS: Final = tuple(
 )
 """The last one counts seconds, from the start of a machine or from 1970; any measurement looks like it."""
 _IN_ORDER: Final = 0.95
-_DATED: Final = tuple(
+DATED: Final = tuple(
     pattern for pattern in _FORMATS if "Y" in pattern.groupindex or "y" in pattern.groupindex
 )
 _OFFSET: Final = re.compile(r" ?([+-])([01]\d):?([0-5]\d)\b")
@@ -52,7 +52,7 @@ class LineTimes:
         if least:
             found = [cls._by(pattern, lines) for pattern in _FORMATS[:2]]
             return next((one for one in found if one is not None and len(one.texts) >= least), None)
-        sample = [line[:_SEEN_CHARS] for line in lines[:: max(1, len(lines) // 100)] if line.strip()]
+        sample = [line[:SEEN_CHARS] for line in lines[:: max(1, len(lines) // 100)] if line.strip()]
         for pattern in _FORMATS:
             if 3 * sum(pattern.search(line) is not None for line in sample) > len(sample) > 0:
                 found = cls._by(pattern, lines)
@@ -69,7 +69,7 @@ class LineTimes:
         found = cls([], [], [])
         known: dict[tuple[str, ...], float] = {}
         for number, line in enumerate(lines, 1):
-            match = pattern.search(line, 0, _SEEN_CHARS)
+            match = pattern.search(line, 0, SEEN_CHARS)
             if match is None:
                 continue
             second = _seconds(match.groupdict(), known)
@@ -81,7 +81,7 @@ class LineTimes:
 
     @property
     def has_years(self) -> bool:
-        return any(pattern.match(self.texts[0]) for pattern in _DATED)
+        return any(pattern.match(self.texts[0]) for pattern in DATED)
 
     @property
     def first(self) -> str:
@@ -119,8 +119,8 @@ def comparable_times(lines: Sequence[str]) -> list[str | None]:
 
 
 def _comparable(line: str, days: dict[tuple[str, ...], float]) -> str | None:
-    for pattern in _DATED:
-        match = pattern.search(line, 0, _SEEN_CHARS)
+    for pattern in DATED:
+        match = pattern.search(line, 0, SEEN_CHARS)
         if match is None or (seconds := _seconds(match.groupdict(), days)) is None:
             continue
         if offset := _OFFSET.match(line, match.end()):

@@ -18,6 +18,7 @@ from brimgate.engine.maps.line_checks import check_lines, time_findings
 from brimgate.engine.maps.line_context import in_context
 from brimgate.engine.maps.line_frames import common_frames
 from brimgate.engine.maps.line_times import LOG_SHARE
+from brimgate.engine.maps.log_sections import log_sections
 from brimgate.engine.maps.phrases import brief, count, tally
 from brimgate.engine.maps.risk_words import find_risks
 from brimgate.engine.maps.shaped_lines import shaped_rows
@@ -226,9 +227,10 @@ def _survey_log(
     if times is not None:
         lines.append(MapLine(f"{times.first} … {times.last}", 8.0))
         if len(times.numbers) >= LOG_SHARE * len(text.lines):
-            lines.append(MapLine("columns for query: n, time, level, text", 4.0, is_whole=True))
+            lines.append(MapLine("columns for query: n, time, level, text", 8.5, is_whole=True))
     if len(levels) > 1:
         lines.append(MapLine(tally(levels), 9.0))
+    lines += [] if is_sample else log_sections(text.lines)
     lines += _forms(kinds)
     found = [*odd_lines(text.lines, entries_only=True), *secrets]
     found += [] if is_sample else time_findings(text)

@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from brimgate.engine.highlights.odd_lines import mask_values
 from brimgate.engine.maps.credentials_scan import masked_random
 from brimgate.engine.maps.phrases import brief
 from brimgate.engine.maps.survey import MapLine
@@ -34,6 +35,7 @@ _MOST_LINES: Final = 0.25
 """If more of the lines have rare words, a rare word is nothing rare."""
 _TEXTS_SHARE: Final = 0.1
 _MIN_LIKE: Final = 8
+_MANY_LIKE: Final = 8
 _MAX_TEXTS: Final = 16
 _MAX_TOLD: Final = 36
 _TOLD_CHARS: Final = 3_000
@@ -51,6 +53,8 @@ _CORE_CHARS: Final = 40
 _ITEM: Final = re.compile(r"/\d+(?=/|\Z)")
 _HEX: Final = re.compile(r"[a-f]{6,}(?![a-z])")
 """An id that happens to have no digit."""
+_CODE: Final = re.compile(r"[A-Za-z]{0,32}\d|\d{6}")
+"""What a code of letters and digits begins with."""
 _UUID: Final = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 """Parts of it look like words and years."""
 HEADING: Final = "words that hardly any other line has:"
@@ -80,12 +84,14 @@ def rare_lines(lines: Sequence[str], known: Collection[int], rest: str = "") -> 
     if len(lines) < _MIN_LINES:
         return []
     found = _scores(lines)
+    ids = _ids(lines, [at for at, (_, start) in found.items() if _CODE.match(lines[at], start)])
     head = min(_HEAD_LINES, int(_HEAD_SHARE * len(lines)))
     near = {place + step for place in known for step in range(-_APART, _APART + 1)}
     new = {
         at: (score, start)
         for at, (score, start) in found.items()
         if at >= head
+        and at not in ids
         and at + 1 not in near
         and _core(lines[at]) not in rest
         and not _HEX.match(lines[at], start)
@@ -100,6 +106,15 @@ def rare_lines(lines: Sequence[str], known: Collection[int], rest: str = "") -> 
             break
         told.append((at, MapLine(text, _WEIGHT - 0.02 * rank, HEADING)))
     return [line for _, line in sorted(told, key=lambda one: one[0])]
+
+
+def _ids(lines: Sequence[str], odd: Sequence[int]) -> set[int]:
+    """Return those of the odd lines that many others are like but for their numbers and codes: an id is always rare."""
+    if not odd:
+        return set()
+    masked, _ = mask_values(lines)
+    counts = Counter(masked)
+    return {at for at in odd if counts[masked[at]] >= _MANY_LIKE}
 
 
 def rare_texts(texts: Sequence[tuple[str, str]], known: Collection[str], rest: str = "") -> list[MapLine]:
