@@ -58,6 +58,8 @@ _QUOTED: Final = re.compile(rb'"[^"]*"')
 _NAME: Final = re.compile(rb"\W{0,3}[^\W\d].{0,59}", re.DOTALL)
 _DELIMITERS: Final = (b",", b"\t", b";", b"|")
 _SURE_DELIMITERS: Final = 3
+_OF_LINES: Final = 2
+"""Delimiters at least where cells go on over lines: quotes of prose would make one, too."""
 _LOOKED_AT: Final = 40
 _MAX_HEAD: Final = 20
 _BASE64: Final = re.compile(rb"(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/_=\r\n-]+\Z")
@@ -128,16 +130,29 @@ def head_lines(lines: Iterable[bytes]) -> int:
 def _is_csv(lines: list[bytes], least: int = 1) -> bool:
     """Return whether most lines have as many delimiters as the line of names, and at least so many; in quotes are none.
 
-    Where only delimiters tell it, the first line must be names: words, each another one.
+    Where only delimiters tell it, the first line must be names: words, each another one. A cell in quotes may have lines.
     """
-    lines = [_QUOTED.sub(b"", line) for line in lines[head_lines(lines) :][:_LOOKED_AT] if line.strip()][:-1]
-    if len(lines) < 3:
+    below = lines[head_lines(lines) :]
+    if _are_cells([line for line in below[:_LOOKED_AT] if line.strip()][:-1], least):
+        return True
+    if not any(line.count(b'"') % 2 for line in below):
         return False
+    joined = _QUOTED.sub(lambda cell: cell[0].replace(b"\n", b" "), b"\n".join(below)).split(b"\n")
+    return _are_cells([line for line in joined[:_LOOKED_AT] if line.strip()][:-1], max(least, _OF_LINES))
+
+
+def _are_cells(rows: list[bytes], least: int) -> bool:
+    if len(rows) < 3:
+        return False
+    lines = [_QUOTED.sub(b"", row) for row in rows]
     for delimiter in _DELIMITERS:
         count = lines[0].count(delimiter)
         if count < least or sum(line.count(delimiter) == count for line in lines) < 0.8 * len(lines):
             continue
-        names = [name.strip() for name in lines[0].split(delimiter)]
+        first = rows[0] if rows[0].count(delimiter) == count else lines[0]
+        names = [name.strip(b' "\r') for name in first.split(delimiter)]
+        if sum(b"=" in name for name in names) > len(names) // 2:
+            continue  # `name=value,name=value` has no line of names
         if least == 1 or (len(set(names)) == len(names) and all(map(_NAME.fullmatch, names))):
             return True
     return False

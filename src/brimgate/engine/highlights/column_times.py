@@ -9,8 +9,17 @@ from typing import Any, Final
 
 _STAMP: Final = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?\Z|\d{4}-\d\d-\d\d\Z"
-    r"|\d\d?[./]\d\d?[./]\d{4}(?: \d\d:\d\d(?::\d\d)?)?\Z"
+    r"|\d\d?[./]\d\d?[./]\d{4}(?:,? \d\d?:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?)?\Z|\d{8}T\d{6}Z?\Z"
 )
+_MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_MONTH: Final = rf"(?:{'|'.join(_MONTHS)})"
+_WORDED: Final = re.compile(
+    rf"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? +)?(?:(?P<day>\d\d?)[ -](?P<month>{_MONTH})[a-z]*[ -]|(?P<first>{_MONTH})[a-z]*\.? +"
+    r"(?P<second>\d\d?),? )?(?:(?P<year>\d{4}),? ?)?(?P<clock>\d\d?:\d\d(?::\d\d)?)?(?P<half> ?[ap]m)?(?: ?(?P<last>\d{4}))?"
+    r"(?: ?(?:gmt|utc|z|[+-]\d{4}))?\Z",
+    re.IGNORECASE,
+)
+"""`Wed Mar 11 15:30:23 2026`, `11 Mar 2026 15:30`, `Mar 11, 2026`."""
 _TIME_NAME: Final = re.compile(
     r"(?:^|[_\-. ]|(?<=[a-z]))(?:at|on|time|date|ts|timestamp|when|created|updated|start|end|begin|since|until|expires|deadline"
     r"|due|nanos?|unix_?nano|millis|ms)$",
@@ -19,7 +28,7 @@ _TIME_NAME: Final = re.compile(
 _CLOCK: Final = re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:[.,]\d{1,9})?\Z")
 _EPOCHS: Final = (1e9, 1e12, 1e15, 1e18)
 _EPOCH_DIGITS: Final = (10, 13, 16, 19)
-_PARTS: Final = re.compile(r"(\d\d?)([./])(\d\d?)[./](\d{4})(?: (\d\d:\d\d(?::\d\d)?))?")
+_PARTS: Final = re.compile(r"(\d\d?)([./])(\d\d?)[./](\d{4})(?:,? (\d\d?:\d\d(?::\d\d)?)( ?[AaPp][Mm])?)?")
 
 
 def read_times(name: str, values: Sequence[Any]) -> list[float] | None:
@@ -33,9 +42,11 @@ def read_times(name: str, values: Sequence[Any]) -> list[float] | None:
         if all(map(_CLOCK.match, sample)):
             seconds = [_seconds(f"1970-01-01T{value}") for value in values]
             return seconds if _go_on(seconds) else None
+        if sum(map(_is_worded, sample)) >= 0.9 * len(sample):
+            return [_seconds(_of_words(value)) for value in values]
         if sum(_STAMP.match(value) is not None for value in sample) < 0.9 * len(sample):
             return None
-        if sample[0][4:5] == "-":
+        if sample[0][4:5] == "-" or sample[0][8:9] == "T":
             return [_seconds(value) for value in values]
         is_day_first = any(int(found[1]) > 12 for value in sample if (found := _PARTS.match(value)))
         return [_seconds(_iso(value, is_day_first=is_day_first)) for value in values]
@@ -74,9 +85,34 @@ def _iso(value: Any, *, is_day_first: bool) -> str:
     found = _PARTS.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         return ""
-    first, mark, second, year, clock = found.groups()
+    first, mark, second, year, clock, half = found.groups()
     day, month = (first, second) if mark == "." or is_day_first else (second, first)
-    return f"{year}-{int(month):02}-{int(day):02}T{clock or '00:00'}"
+    return f"{year}-{int(month):02}-{int(day):02}T{_of_day(clock, half)}"
+
+
+def _of_day(clock: str | None, half: str | None) -> str:
+    """Write a time of day with 24 hours."""
+    hour, _, rest = (clock or "00:00").partition(":")
+    if half:
+        hour = str(int(hour) % 12 + (12 if half.strip().lower() == "pm" else 0))
+    return f"{int(hour):02}:{rest}"
+
+
+def _is_worded(value: str) -> bool:
+    found = _WORDED.match(value)
+    return (
+        found is not None and bool(found["month"] or found["first"]) and bool(found["clock"] or found["year"])
+    )
+
+
+def _of_words(value: Any) -> str:
+    """Write a time with the name of a month as numbers. Without a year it is one of 2000: only what follows what matters."""
+    found = _WORDED.match(value) if isinstance(value, str) else None
+    if found is None or not _is_worded(value):
+        return ""
+    month = _MONTHS.index((found["month"] or found["first"]).lower()[:3]) + 1
+    year = found["year"] or found["last"] or "2000"
+    return f"{year}-{month:02}-{int(found['day'] or found['second']):02}T{_of_day(found['clock'], found['half'])}"
 
 
 def _seconds(value: Any) -> float:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, cast
 
+from brimgate.engine.guess import guess
 from brimgate.engine.highlights.findings import Finding, calm, clip, is_server_error
 from brimgate.engine.highlights.odd_lines import odd_texts, outliers
 from brimgate.engine.highlights.row_relations import check_relations
@@ -100,10 +101,8 @@ def inspect_rows(table: Rows) -> Inspection:
     notes = Notes(len(rows))
     columns = list(columns_of(rows, range(len(rows)), "", notes, 0, table.inner))
     for column in columns:
-        if len(column.values) >= MIN_ROWS:
-            _check_column(column, notes)
-        else:
-            _check_single(column, notes)
+        with guess:
+            _check_column(column, notes) if len(column.values) >= MIN_ROWS else _check_single(column, notes)
     if len(rows) >= MIN_ROWS:
         check_relations(columns, table, notes)
     return Inspection(columns, _findings(table, columns, notes))
@@ -250,7 +249,8 @@ def _far_below(numbers: list[float]) -> list[tuple[int, float]]:
     if not all(number > 0 for number in numbers if number == number):
         return []
     found = outliers([math.log10(number) if number == number else math.nan for number in numbers])
-    middle = sorted(number for number in numbers if number == number)[len(numbers) // 2]
+    known = sorted(number for number in numbers if number == number)
+    middle = known[len(known) // 2] if known else 0.0
     return [(at, reach) for at, reach in found if numbers[at] < middle / _FAR_BELOW]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise, permutations, product
 from typing import TYPE_CHECKING, Any, Final
 
+from brimgate.engine.guess import guess
 from brimgate.engine.highlights.column_bounds import check_bounds
 from brimgate.engine.highlights.grouped_numbers import check_groups
 from brimgate.engine.highlights.number_series import series_breaks, version_breaks
@@ -65,19 +66,24 @@ def check_relations(columns: Sequence[TableColumn], table: Rows, notes: Notes) -
     total = len(table.rows)
     whole = [column for column in columns if len(column.values) == total]
     for number, column in enumerate(() if table.is_sample else _nearly_whole(columns, total)):
-        if not _check_times(column, notes):
-            _check_duplicates(column, table, notes, is_first=number == 0)
-            _check_gaps(column, notes)
-            _check_series(column, table, notes)
+        with guess:
+            if not _check_times(column, notes):
+                _check_duplicates(column, table, notes, is_first=number == 0)
+                _check_gaps(column, notes)
+                _check_series(column, table, notes)
     if not table.is_sample:
-        _check_total_row(whole, notes)
-        _check_pairs(whole, table, notes)
+        with guess:
+            _check_total_row(whole, notes)
+        with guess:
+            _check_pairs(whole, table, notes)
     if total <= _MAX_SAMPLED:
-        check_bounds(columns, total, notes)
-        _check_sums(whole, notes)
-        _check_dependence(columns, total, notes)
-        _check_grid(whole, notes)
-        check_groups(whole, notes)
+        with guess:
+            check_bounds(columns, total, notes)
+        for check in (_check_sums, _check_grid, check_groups):
+            with guess:
+                check(whole, notes)
+        with guess:
+            _check_dependence(columns, total, notes)
 
 
 def _nearly_whole(columns: Sequence[TableColumn], total: int) -> Iterator[TableColumn]:
@@ -128,8 +134,9 @@ def _check_pairs(columns: Sequence[TableColumn], table: Rows, notes: Notes) -> N
         for column in columns[:_MAX_NAMING]
         if column is not times and column.kinds.keys() <= {str, int} and column.distinct >= 2
     ]
-    for column in names if times is not None else ():
-        assert times is not None  # noqa: S101
+    if times is None or not times.kinds.keys() <= PLAIN:
+        return
+    for column in names:
         first: dict[tuple[Any, Any], int] = {}
         twice: list[tuple[int, int]] = []
         for at, pair in enumerate(zip(column.values, times.values, strict=True)):

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Final
 
 from brimgate.engine.document import Document, one_line
+from brimgate.engine.guess import guess
 from brimgate.engine.highlights.findings import Sample, sample
 from brimgate.engine.highlights.row_source import Rows, decode_oddly, read_rows
 from brimgate.engine.maps.credentials_scan import secret_values
@@ -56,11 +57,10 @@ def foreword_of(document: Document, policy: Policy, pointer: str = "", note: str
     """
     # A pointer that does not fit on a line cannot be named; what is left of it is no pointer, and looks like none.
     above = pointer if one_line(pointer) == pointer else "…"
-    try:
+    with guess:
         foreword = _foreword(document, policy, above, note)
         return replace(foreword, secrets=secret_values(document.data))
-    except Exception:  # noqa: BLE001  # a guess about foreign data must never cost the answer itself
-        return Foreword()
+    return Foreword()
 
 
 def _foreword(document: Document, policy: Policy, above: str, note: str) -> Foreword:
@@ -110,12 +110,17 @@ def survey_text(document: Document, policy: Policy) -> Survey:
     from brimgate.engine.maps.rare_words import rare_lines
 
     text = TextLines.of(document.data.decode("utf-8", "replace"))
-    survey = _with_columns(
-        _with_series(_with_tags(_survey_of_kind(document, text, policy), text), text), text
-    )
-    told = "\n".join(line.text for line in survey.lines)
-    rare = rare_lines(text.lines, {one.place for one in survey.findings}, told)
-    return replace(survey, lines=[*survey.lines, *rare])
+    survey = Survey("", is_thorough=False)
+    with guess:
+        survey = _survey_of_kind(document, text, policy)
+    for add in (_with_tags, _with_series, _with_columns):
+        with guess:
+            survey = add(survey, text)
+    with guess:
+        told = "\n".join(line.text for line in survey.lines)
+        rare = rare_lines(text.lines, {one.place for one in survey.findings}, told)
+        survey = replace(survey, lines=[*survey.lines, *rare])
+    return survey
 
 
 def _with_tags(survey: Survey, text: TextLines) -> Survey:
@@ -177,11 +182,10 @@ def _survey_of_kind(document: Document, text: TextLines, policy: Policy) -> Surv
 
 
 def _surveyed(detector: Detector, text: TextLines) -> Survey | None:
-    """Ask a detector; None if it fails: a guess about foreign data must never cost the answer itself."""
-    try:
+    """Ask a detector; None if it fails."""
+    with guess:
         return detector.survey(text)
-    except Exception:  # noqa: BLE001
-        return None
+    return None
 
 
 @cache

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final
 
+from brimgate.engine.guess import guess
 from brimgate.engine.highlights.column_times import read_times
 from brimgate.engine.highlights.odd_lines import outliers
 from brimgate.engine.highlights.row_relations import ID_NAME, serial_numbers
@@ -17,6 +18,9 @@ from brimgate.engine.maps.survey import MapLine
 _MAX_COLUMNS: Final = 60
 _FEW: Final = 12
 _SHOWN: Final = 6
+_FEW_IDS: Final = 40
+_OFTEN: Final = 8
+"""Ids of which each is there so often on average are kinds, such as those of events."""
 _NAME_CHARS: Final = 60
 _VALUE_CHARS: Final = 48
 _MAX_CONSTANTS: Final = 14
@@ -44,7 +48,7 @@ def column_lines(columns: Sequence[TableColumn], total: int) -> list[MapLine]:
             constant.append(f"{name} {_value(column.values[0])}")
         elif (text := _unique(column, total)) is not None:
             unique.append(f"{name} ({text})" if text else name)
-        elif (line := _describe(column, total)) is not None:
+        elif (line := _described(column, total)) is not None:
             weight = line.weight * _share(len(column.values) / total) * _FADING ** len(lines)
             lines.append(
                 MapLine(f"{name} {line.text}", weight * (_REPEATED if _is_repeated(column, known) else 1.0))
@@ -85,6 +89,12 @@ def _is_constant(column: TableColumn) -> bool:
     return len(column.kinds) == 1 and all(value == first for value in column.values)
 
 
+def _described(column: TableColumn, total: int) -> MapLine | None:
+    with guess:
+        return _describe(column, total)
+    return None
+
+
 def _describe(column: TableColumn, total: int) -> MapLine | None:
     filled = [value for value in column.values if value not in _EMPTY]
     absent = total - len(filled)
@@ -99,6 +109,9 @@ def _describe(column: TableColumn, total: int) -> MapLine | None:
         return _of_times(filled, seconds, tail)
     if (numbers := _numbers(filled)) is not None:
         if ID_NAME.search(column.name):  # nobody adds up ids
+            counts = Counter(filled)
+            if len(counts) <= _FEW_IDS and _OFTEN * len(counts) <= len(filled):
+                return MapLine(_tallied(counts, _FEW) + tail, 6.0)
             text = f"{min(numbers):.0f} to {max(numbers):.0f}, {len(set(numbers)):,} different"
             return MapLine(text + tail, 2.5)
         return _of_numbers(numbers, tail)

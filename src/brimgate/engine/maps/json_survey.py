@@ -2,10 +2,11 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from brimgate.engine.guess import guess
 from brimgate.engine.highlights.findings import Finding
 from brimgate.engine.highlights.odd_rows import inspect_rows, odd_values_of
 from brimgate.engine.highlights.row_source import Rows
@@ -70,19 +71,27 @@ def survey_json(value: Any, data: bytes, policy: Policy, pointer: str = "") -> S
             for one in inspection.findings
         ]
         order += len(table.rows)
-    findings += _odd_leaves(structure, order)
-    findings += _missing_keys(structure, order)
-    findings += shared_ids(columns, order)
-    findings += unused_names(structure.tables, value, order)
-    findings += _wrong_counts(value, pointer, order)
+    checks: Sequence[Callable[[], Iterable[Finding]]] = (
+        lambda: _odd_leaves(structure, order),
+        lambda: _missing_keys(structure, order),
+        lambda: shared_ids(columns, order),
+        lambda: unused_names(structure.tables, value, order),
+        lambda: _wrong_counts(value, pointer, order),
+    )
+    for check in checks:
+        with guess:
+            findings += check()
     texts = _texts(value, pointer)
     if (
         b'"#/' in data or has_secrets(data) or has_risks(data, words)
     ):  # few answers have any, and looking for it takes time
-        findings += _missing_references(texts, value, order)
-        findings += _in_texts(texts, order, {one.label for one in findings}, words)
+        with guess:
+            findings += _missing_references(texts, value, order)
+        with guess:
+            findings += _in_texts(texts, order, {one.label for one in findings}, words)
     told = "\n".join([*(line.text for line in lines), *(one.text for one in findings)])
-    lines += rare_texts(texts, {one.label for one in findings}, told)
+    with guess:
+        lines += rare_texts(texts, {one.label for one in findings}, told)
     return Survey(_title(structure), lines, findings)
 
 

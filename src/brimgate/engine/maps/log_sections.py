@@ -49,11 +49,10 @@ def log_sections(lines: Sequence[str]) -> list[MapLine]:
 
 def _look(at: int, line: str) -> _Look | None:
     for number, pattern in enumerate(DATED):
-        found = None
-        for found in pattern.finditer(line, 0, SEEN_CHARS):
-            pass  # the last one: a name of a file before it may have one, too
-        if found is None:
+        times = list(pattern.finditer(line, 0, SEEN_CHARS))
+        if not times:
             continue
+        found = times[-1]  # the name of a file before it may have one, too
         name, after = _NAME.match(line), _AFTER.match(line, found.end())
         form = (
             number,

@@ -176,6 +176,8 @@ def with_blocks(survey: Survey, text: TextLines, tables: Sequence[DocumentTable]
 
 def outside_rows(lines: Sequence[str], places: Sequence[int]) -> list[Finding]:
     """Find lines of a table that are no rows, and those that tell another number of rows than there are."""
+    if not places:
+        return []
     inside = set(places)
     first, last = min(places), max(places)
     stray = [at for at in range(first, last) if at not in inside and lines[at - 1].strip()]

@@ -8,7 +8,7 @@ in the room that is left.
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -36,6 +36,8 @@ _MOST_LINES: Final = 0.25
 _TEXTS_SHARE: Final = 0.1
 _MIN_LIKE: Final = 8
 _MANY_LIKE: Final = 8
+_FEW_NAMED: Final = 4
+_WORD: Final = re.compile(r"\w+")
 _MAX_TEXTS: Final = 16
 _MAX_TOLD: Final = 36
 _TOLD_CHARS: Final = 3_000
@@ -55,7 +57,7 @@ _HEX: Final = re.compile(r"[a-f]{6,}(?![a-z])")
 """An id that happens to have no digit."""
 _CODE: Final = re.compile(r"[A-Za-z]{0,32}\d|\d{6}")
 """What a code of letters and digits begins with."""
-_UUID: Final = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_UUID: Final = re.compile(rb"(?i:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})")
 """Parts of it look like words and years."""
 HEADING: Final = "words that hardly any other line has:"
 
@@ -85,6 +87,7 @@ def rare_lines(lines: Sequence[str], known: Collection[int], rest: str = "") -> 
         return []
     found = _scores(lines)
     ids = _ids(lines, [at for at, (_, start) in found.items() if _CODE.match(lines[at], start)])
+    ids |= _names({at: (lines[at], start) for at, (_, start) in found.items()})
     head = min(_HEAD_LINES, int(_HEAD_SHARE * len(lines)))
     near = {place + step for place in known for step in range(-_APART, _APART + 1)}
     new = {
@@ -115,6 +118,16 @@ def _ids(lines: Sequence[str], odd: Sequence[int]) -> set[int]:
     masked, _ = mask_values(lines)
     counts = Counter(masked)
     return {at for at in odd if counts[masked[at]] >= _MANY_LIKE}
+
+
+def _names(odd: Mapping[int, tuple[str, int]]) -> set[int]:
+    """Return those of the odd lines that differ from others in their rarest word only: names are rare, and say nothing."""
+    around: dict[int, tuple[str, str]] = {}
+    for at, (line, start) in odd.items():
+        end = _WORD.match(line, start)
+        around[at] = line[:start], line[end.end() if end else start :]
+    counts = Counter(around.values())
+    return {at for at, one in around.items() if counts[one] >= _FEW_NAMED}
 
 
 def rare_texts(texts: Sequence[tuple[str, str]], known: Collection[str], rest: str = "") -> list[MapLine]:
