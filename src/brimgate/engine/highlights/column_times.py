@@ -11,11 +11,25 @@ _STAMP: Final = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?\Z|\d{4}-\d\d-\d\d\Z"
     r"|\d\d?[./]\d\d?[./]\d{4}(?:,? \d\d?:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?)?\Z|\d{8}T\d{6}Z?\Z"
 )
-_MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_MONTHS: Final[list[str]] = [
+    "jan",
+    "feb",
+    "mar",
+    "apr",
+    "may",
+    "jun",
+    "jul",
+    "aug",
+    "sep",
+    "oct",
+    "nov",
+    "dec",
+]
 _MONTH: Final = rf"(?:{'|'.join(_MONTHS)})"
 _WORDED: Final = re.compile(
-    rf"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? +)?(?:(?P<day>\d\d?)[ -](?P<month>{_MONTH})[a-z]*[ -]|(?P<first>{_MONTH})[a-z]*\.? +"
-    r"(?P<second>\d\d?),? )?(?:(?P<year>\d{4}),? ?)?(?P<clock>\d\d?:\d\d(?::\d\d)?)?(?P<half> ?[ap]m)?(?: ?(?P<last>\d{4}))?"
+    rf"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? +)?"
+    rf"(?:(?P<day>\d\d?)[ -](?P<month>{_MONTH})[a-z]*[ -]|(?P<first>{_MONTH})[a-z]*\.? +(?P<second>\d\d?),? )?"
+    r"(?:(?P<year>\d{4}),? ?)?(?P<clock>\d\d?:\d\d(?::\d\d)?)?(?P<half> ?[ap]m)?(?: ?(?P<last>\d{4}))?"
     r"(?: ?(?:gmt|utc|z|[+-]\d{4}))?\Z",
     re.IGNORECASE,
 )

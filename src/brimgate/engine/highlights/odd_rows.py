@@ -74,6 +74,7 @@ _JOINED_SHARE: Final = 0.5
 _JOINED_CHARS: Final = 24
 """A longer part between two commas is one of a sentence."""
 _MAX_RARE: Final = 8
+_USUAL_NAMES: Final = 12
 _MIN_CODE_CHARS: Final = 10
 _CODE: Final = re.compile(r"(?=.*[A-Z])(?=.*[A-Za-z].*[A-Za-z])[A-Za-z0-9_]+")
 _OFTEN: Final = 4
@@ -398,7 +399,7 @@ def _check_texts(column: TableColumn, texts: list[str], notes: Notes) -> None:
     most = max(8, len(texts) // 100)
     parts = odd_parts(texts)
     odd, unusual = odd_texts(texts)
-    odd = [] if has_few_words(texts) else odd
+    odd = [] if has_few_words(texts) or _are_names(column, texts) else odd
     for weight, found in ((1.1, _alarms(texts)), (0.9, odd), (1.0, unusual), (1.05, parts)):
         if 0 < len(found) <= most:
             reasons = [f"{column.name}={short(texts[at])}" for at in found]
@@ -411,6 +412,11 @@ def _check_texts(column: TableColumn, texts: list[str], notes: Notes) -> None:
             for at in longer
         ]
         notes.add([column.at[at] for at in longer], 0.7, column.name, reasons)
+
+
+def _are_names(column: TableColumn, texts: list[str]) -> bool:
+    """Return whether texts are one word each and of many kinds: some names are rarer than others by chance."""
+    return len(texts) < _USUAL_NAMES * column.distinct and not any(" " in text for text in texts[::7])
 
 
 def _check_hashes(column: TableColumn, texts: list[str], notes: Notes) -> None:

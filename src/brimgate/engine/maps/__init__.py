@@ -119,7 +119,7 @@ def survey_text(document: Document, policy: Policy) -> Survey:
     with guess:
         told = "\n".join(line.text for line in survey.lines)
         rare = rare_lines(text.lines, {one.place for one in survey.findings}, told)
-        survey = replace(survey, lines=[*survey.lines, *rare])
+        return replace(survey, lines=[*survey.lines, *rare])
     return survey
 
 
@@ -164,10 +164,16 @@ def _survey_of_kind(document: Document, text: TextLines, policy: Policy) -> Surv
     """Survey a text by the detector that is surest of it; as plain lines if none is, or if it fails."""
     from brimgate.engine.maps.line_checks import with_checks, with_end, with_statements
     from brimgate.engine.maps.plain_lines import is_delimited, is_table, survey_lines, with_rows, with_tables
+    from brimgate.engine.maps.record_rows import record_rows
     from brimgate.engine.maps.text_table import listed_rows
 
     words = policy.alarm_words
-    if is_table(text) or document.long_text.kind is TextKind.JSON_LINES or is_delimited(text):
+    if (
+        record_rows(text)
+        or is_table(text)
+        or document.long_text.kind is TextKind.JSON_LINES
+        or is_delimited(text)
+    ):
         return survey_lines(document, text, words)
     known = (*policy.detectors, *detectors())
     sureness, best = max(((one.recognise(text), one) for one in known), key=lambda one: one[0])

@@ -21,7 +21,13 @@ _MAX_LINE_CHARS: Final = 400
 _MIN_SERIES: Final = 8
 _SAMPLED: Final = 400
 _VARIED: Final = 0.8
-_END_LINES: Final = 3
+_END_LINES: Final = 14
+_TELLING: Final = re.compile(r"[^\W_]{2}")
+_OUTCOME: Final = re.compile(
+    r"(?i)\b(?:total|finished|fail(?:ed|ures?)|success\w*|passed|errors?|aborted|elapsed|exit(?:ed)? (?:code|status)|done in)\b"
+)
+_MAX_OUTCOMES: Final = 8
+_OF_OUTCOME: Final = 5.0
 _END_CHARS: Final = 200
 _CONTEXT_CHARS: Final = 90
 _MAX_UP: Final = 400
@@ -71,8 +77,21 @@ def with_statements(survey: Survey, text: TextLines) -> Survey:
 def with_end(survey: Survey, text: TextLines) -> Survey:
     """Add the last lines that were not told yet: what a program says last is often what it found."""
     told = _told(survey)
-    last = [line.strip() for line in text.lines[-_END_LINES:] if line.strip()]
-    lines = [MapLine(brief(line, _END_CHARS), 3.6, "the end:") for line in last if line not in told]
+    last = [line.strip() for line in text.lines[-_END_LINES:] if _TELLING.search(line)]
+    has_outcome = sum(map(bool, map(_OUTCOME.search, last))) <= _MAX_OUTCOMES
+    lines = [
+        MapLine(
+            brief(line, _END_CHARS),
+            _OF_OUTCOME
+            if has_outcome and _OUTCOME.search(line)
+            else 3.6
+            if at > len(last) - 4
+            else 2.6 + 0.05 * at,
+            "the end:",
+        )
+        for at, line in enumerate(last)
+        if line not in told
+    ]
     return Survey(survey.title, [*survey.lines, *lines], survey.findings, survey.is_thorough)
 
 

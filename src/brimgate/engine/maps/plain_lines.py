@@ -29,7 +29,9 @@ from brimgate.engine.textkind import TextKind
 _LOGS: Final = (TextKind.LOG, TextKind.TRACE)
 _END_LINES: Final = 12
 _END_CHARS: Final = 240
+_OF_END: Final = "the end:"
 _FORMS: Final = 8
+_LEAST_FORM: Final = 0.05
 _OF_FORMS: Final = "most frequent lines:"
 _AMOUNT: Final = re.compile(r"-?\d{1,12}(?:\.\d{1,9})?\Z")
 _MIN_AMOUNTS: Final = 6
@@ -49,6 +51,7 @@ _TABLES_TOLD: Final = 4
 _OF_TABLES: Final = 6.0
 _BLOCKS_TOLD: Final = 6
 _NAMES_TOLD: Final = 12
+_NAMES_SEEN: Final = 50
 _MAX_OF_BLOCKS: Final = 6
 _FEW_ALIKE: Final = 3
 _FEW_BARS: Final = 2
@@ -59,7 +62,7 @@ _DRAWN: Final = 0.85
 _FEW_STRAY: Final = 4
 _FEW_AROUND: Final = 40
 _NUMBER: Final = re.compile(
-    r"(?<![\w.,/:-])\d{1,3}(?:,\d{3})+(?![\w.,/:-]\d)|(?<![\w.,/:-])\d{2,9}(?![\w.,/:-]*\w)"
+    r"(?<![\w.,/:+-])\d{1,3}(?:,\d{3})+(?![\w.,/:-]\d)|(?<![\w.,/:+-])[1-9]\d{1,8}(?![\w.,/:-]*\w)"
 )
 
 
@@ -112,6 +115,15 @@ def survey_lines(
     if shaped is None:
         return survey
     survey = with_rows(survey, replace(shaped, is_sample=is_sample))
+    names = ", ".join(dict.fromkeys(name for row in shaped.rows[:_NAMES_SEEN] for name in row))
+    survey = replace(
+        survey, lines=[MapLine(f"t1 = what lines have ({names})", 8.4, is_whole=True), *survey.lines]
+    )
+    # The last lines are worth showing where they are not like all others.
+    last = {brief(text.lines[at - 1], _END_CHARS) for at in shaped.places[-3 * _END_LINES :]}
+    survey = replace(
+        survey, lines=[one for one in survey.lines if one.under != _OF_END or one.text not in last]
+    )
     told = (
         [] if is_sample else [one for one in outside_rows(text.lines, shaped.places) if one.score >= MUST_SEE]
     )
@@ -243,6 +255,8 @@ def _survey_log(
 def _forms(kinds: Templates) -> list[MapLine]:
     """Return the forms that most lines have, with how often, and how far the last number of each reaches."""
     repeated = [(form, times) for form, times in kinds.counts.most_common() if times > 1]
+    if not repeated or repeated[0][1] < _LEAST_FORM * kinds.counts.total():
+        return []  # as many forms as there are names
     reaches = _reaches(kinds, {form for form, _ in repeated[:_FORMS]})
     lines = [
         MapLine(f"{times:,} × {brief(form, 140)}{reaches.get(form, '')}", 3.0 - 0.1 * at, _OF_FORMS)
@@ -321,6 +335,6 @@ def _end(text: TextLines, weight: float) -> list[MapLine]:
 
 def _tail(lines: Sequence[str], weight: float) -> list[MapLine]:
     return [
-        MapLine(brief(line, _END_CHARS), weight * (0.5 + 0.5 * at / len(lines)), "the end:")
+        MapLine(brief(line, _END_CHARS), weight * (0.5 + 0.5 * at / len(lines)), _OF_END)
         for at, line in enumerate(lines, 1)
     ]

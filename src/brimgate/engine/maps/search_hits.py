@@ -94,6 +94,7 @@ def _is_path(path: str) -> bool:
     return (
         ("/" in path or "." in path)
         and not path[0].isdigit()
+        and "  " not in path
         and "://" not in path
         and ", " not in path
         and path[0] not in "{[(<\"'#"

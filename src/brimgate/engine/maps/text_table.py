@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from brimgate.engine.highlights.row_source import Rows
 from brimgate.engine.maps.commit_log import BLAME
+from brimgate.engine.maps.record_rows import record_rows
 from brimgate.engine.maps.survey import TextLines
 
 _MIN_ROWS: Final = 8
@@ -40,6 +41,7 @@ def text_rows(text: TextLines) -> Rows | None:
         _listing_rows,
         _access_rows,
         _aligned_rows,
+        record_rows,
         _vertical_rows,
         _pair_rows,
     ):

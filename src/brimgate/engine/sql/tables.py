@@ -16,6 +16,7 @@ from brimgate.engine.maps.block_tables import block_tables
 from brimgate.engine.maps.document_tables import document_tables
 from brimgate.engine.maps.line_times import LOG_SHARE, LineTimes, comparable_times
 from brimgate.engine.maps.nested_tables import cell_rows, is_list, is_object, key_name
+from brimgate.engine.maps.shaped_lines import shaped_rows
 from brimgate.engine.maps.survey import TextLines
 from brimgate.engine.maps.text_table import text_rows
 from brimgate.engine.matcher import compiled
@@ -335,8 +336,19 @@ def text_tables(document: Document) -> list[SqlTable]:
     whole = _table(LINES, "the text", {NUMBER: range(1, len(lines) + 1), **around, TEXT: lines})
     if rows is None:
         whole.word = MAIN
-        return [whole, *_tables_inside(lines)]
-    return [_table_of_rows(MAIN, "the rows of the text; n is the line", rows), whole]
+        return [whole, *(list(_tables_inside(lines)) or _shaped_table(lines))]
+    shaped = _shaped_table(lines) if _is_log(rows) else []
+    return [_table_of_rows(MAIN, "the rows of the text; n is the line", rows), *shaped, whole]
+
+
+def _is_log(rows: Rows) -> bool:
+    return bool(rows.rows) and rows.rows[0].keys() == _LOG_COLUMNS
+
+
+def _shaped_table(lines: Sequence[str]) -> list[SqlTable]:
+    """Return the fields that all lines have, such as host and program, as a table."""
+    rows = shaped_rows(TextLines.of("\n".join(lines)))
+    return [_table_of_rows(f"{MAIN}1", "what lines have; n is the line", rows)] if rows else []
 
 
 def _tables_inside(lines: Sequence[str]) -> Iterator[SqlTable]:
@@ -362,6 +374,9 @@ def _rows_of(document: Document, text: str) -> Rows | None:
         return text_rows(lines) or _log_rows(lines.lines)
     except (ValueError, IndexError):  # a guess about foreign data
         return None
+
+
+_LOG_COLUMNS: Final = {"time", "level", "text"}
 
 
 def _log_rows(lines: Sequence[str]) -> Rows | None:
