@@ -570,3 +570,30 @@ def test_times_of_several_services_can_be_compared() -> None:
     ]
     within = "SELECT count(*) AS c FROM t WHERE time >= '2026-11-15T03:00' AND time < '2026-11-15T04:00'"
     assert asked(within, text) == [{"c": 240}]
+
+
+MIXED = [
+    "2025-03-18 04:01:26,526 +0100 [pool-1] INFO  inventory com.acme.StockService - ready (level=error is off)",
+    "ts=2025-03-18T03:04:08.930Z level=ERROR svc=payments msg=lost",
+    '{"time": 1742267086387, "severity": "warn", "service": "auth", "message": "slow"}',
+    "E0318 03:07:06.112772   3639 scheduler/queue.go:431] deadlock",
+    "    at com.acme.Queue.take(Queue.java:12)",
+]
+
+
+def test_a_log_of_several_forms_has_comparable_times_and_levels() -> None:
+    found = asked("SELECT level, min(time) AS t, count(*) AS c FROM t GROUP BY 1 ORDER BY 1", "\n".join(MIXED * 20))
+    assert [tuple(one.values()) for one in found] == [
+        (None, None, 20),
+        ("ERROR", "2025-03-18T03:04:08.930", 40),
+        ("INFO", "2025-03-18T03:01:26.526", 20),
+        ("WARN", "2025-03-18T03:04:46.387", 20),
+    ]
+
+
+def test_what_all_lines_have_is_a_table_beside_them() -> None:
+    lines = [
+        f"user{at % 3} pts/{at % 5} 10.0.0.{at} Tue Mar 31 1{at % 9}:00:25 2026 still here" for at in range(60)
+    ]
+    found = asked("SELECT word, count(*) AS c FROM t1 GROUP BY 1 ORDER BY 1 LIMIT 1", "\n".join(lines))
+    assert found == [{"word": "user0", "c": 20}]

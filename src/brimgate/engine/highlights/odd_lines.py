@@ -86,6 +86,7 @@ _MAX_LEVEL_CHARS: Final = 12
 _FEW_WARNINGS: Final = 0.05
 _MAX_WARNINGS: Final = 6
 _ENTRY_TEXT: Final = re.compile(ENTRY.pattern.decode()[1:])
+_LOOKS: Final = 200
 _MIN_RUN: Final = 5
 _NEAR: Final = 3
 _MIN_TOLD: Final = 30
@@ -426,11 +427,12 @@ def _worth(scarcity: float, level: str, share: float, *, rare: bool) -> float:
 
 def levels_of(texts: Sequence[str], kinds: Templates) -> list[str]:
     """Return the level of each line. It is never masked, so only the masks are searched."""
-    if any(map(_GLOG.match, texts[:_MIN_LINES])):
-        found = map(_GLOG.match, texts)
-        return [_GLOG_LEVELS[glog[1]] if glog else "" for glog in found]
     level_of = {masked: _level(masked) for masked in kinds.template_of}
-    return [level_of[masked] for masked in kinds.masked]
+    levels = [level_of[masked] for masked in kinds.masked]
+    if not any(map(_GLOG.match, texts[:: max(1, len(texts) // _LOOKS)])):
+        return levels
+    found = map(_GLOG.match, texts)
+    return [_GLOG_LEVELS[glog[1]] if glog else level for glog, level in zip(found, levels, strict=True)]
 
 
 def have_levels(lines: Sequence[str]) -> bool:
@@ -440,11 +442,14 @@ def have_levels(lines: Sequence[str]) -> bool:
 
 def level_words(texts: Sequence[str], kinds: Templates) -> list[str]:
     """Return the word that each entry has for its level, of those that have one."""
-    if any(map(_GLOG.match, texts[:_MIN_LINES])):
-        return [found[1] for found in map(_GLOG.match, texts) if found]
     words = {masked: _level_word(masked) for masked in kinds.template_of}
     told = zip(texts, kinds.masked, strict=True)
-    return [word for text, masked in told if (word := words[masked]) and not is_continued(text)]
+    found = [word for text, masked in told if (word := words[masked]) and not is_continued(text)]
+    if any(map(_GLOG.match, texts[:: max(1, len(texts) // _LOOKS)])):
+        letters = [letter[1] for letter in map(_GLOG.match, texts) if letter]
+        found += [_GLOG_LEVELS[one].upper() for one in letters] if found else letters
+    is_mixed = any(map(str.isupper, found)) and any(map(str.islower, found))
+    return [one.upper() for one in found] if is_mixed else found
 
 
 def _level_word(text: str) -> str:

@@ -14,7 +14,7 @@ from brimgate.engine.highlights.row_source import Rows, read_rows
 from brimgate.engine.highlights.table_columns import pairs_of
 from brimgate.engine.maps.block_tables import block_tables
 from brimgate.engine.maps.document_tables import document_tables
-from brimgate.engine.maps.line_times import LOG_SHARE, LineTimes, comparable_times
+from brimgate.engine.maps.line_times import log_times
 from brimgate.engine.maps.nested_tables import cell_rows, is_list, is_object, key_name
 from brimgate.engine.maps.shaped_lines import shaped_rows
 from brimgate.engine.maps.survey import TextLines
@@ -41,6 +41,9 @@ _LEVEL: Final = re.compile(
     r"|(?<=[\[=\"])(trace|debug|info|notice|warn|warning|error|err|critical|crit|fatal|alert|emerg|panic)\b"
 )
 _LEVEL_CHARS: Final = 160
+_LETTER: Final = re.compile(r"([IWEF])\d{4} \d\d:")
+_OF_LETTER: Final = {"I": "INFO", "W": "WARN", "E": "ERROR", "F": "FATAL"}
+"""As klog writes them: E0318 03:07:06."""
 
 Flat = dict[str, Any]
 
@@ -381,22 +384,23 @@ _LOG_COLUMNS: Final = {"time", "level", "text"}
 
 def _log_rows(lines: Sequence[str]) -> Rows | None:
     """Read a log by time and level. Every line is a row, so that a count is one of the whole."""
-    times = LineTimes.of(lines)
-    if times is None or len(times.numbers) < LOG_SHARE * len(lines):
+    told = log_times(lines)
+    if told is None:
         return None
-    told = _times(times, lines)
     rows: list[dict[str, Any]] = []
     for number, line in enumerate(lines, 1):
-        level = None if is_continued(line) else _LEVEL.search(line, 0, _LEVEL_CHARS)
-        rows.append({"time": told.get(number), "level": level[0].upper() if level else None, "text": line})
+        time = told.get(number)
+        rows.append({"time": time, "level": _level_of(line) if time else None, "text": line})
     return Rows(rows, list(range(1, len(lines) + 1)), "line")
 
 
-def _times(times: LineTimes, lines: Sequence[str]) -> dict[int, str]:
-    """Return the times of lines by their numbers: comparable if they have a year, else as they are written."""
-    if not times.has_years:
-        return dict(zip(times.numbers, times.texts, strict=True))
-    return {at: time for at, time in enumerate(comparable_times(lines), 1) if time is not None}
+def _level_of(line: str) -> str | None:
+    if is_continued(line):
+        return None
+    if found := _LETTER.match(line):
+        return _OF_LETTER[found[1]]
+    found = _LEVEL.search(line, 0, _LEVEL_CHARS)
+    return found[0].upper() if found else None
 
 
 def _typed(values: Sequence[Any]) -> list[Any]:
