@@ -582,7 +582,9 @@ MIXED = [
 
 
 def test_a_log_of_several_forms_has_comparable_times_and_levels() -> None:
-    found = asked("SELECT level, min(time) AS t, count(*) AS c FROM t GROUP BY 1 ORDER BY 1", "\n".join(MIXED * 20))
+    found = asked(
+        "SELECT level, min(time) AS t, count(*) AS c FROM t GROUP BY 1 ORDER BY 1", "\n".join(MIXED * 20)
+    )
     assert [tuple(one.values()) for one in found] == [
         (None, None, 20),
         ("ERROR", "2025-03-18T03:04:08.930", 40),
@@ -593,7 +595,8 @@ def test_a_log_of_several_forms_has_comparable_times_and_levels() -> None:
 
 def test_what_all_lines_have_is_a_table_beside_them() -> None:
     lines = [
-        f"user{at % 3} pts/{at % 5} 10.0.0.{at} Tue Mar 31 1{at % 9}:00:25 2026 still here" for at in range(60)
+        f"user{at % 3} pts/{at % 5} 10.0.0.{at} Tue Mar 31 1{at % 9}:00:25 2026 still here"
+        for at in range(60)
     ]
     found = asked("SELECT word, count(*) AS c FROM t1 GROUP BY 1 ORDER BY 1 LIMIT 1", "\n".join(lines))
     assert found == [{"word": "user0", "c": 20}]

@@ -22,6 +22,17 @@ from brimgate.engine.maps.survey import MUST_SEE
         ),
         ("vault login hvs.mhGNbtkIzZMaJomCNdTuzsgEx6to", "Vault token: hvs.****"),
         ("ALTER ROLE report WITH PASSWORD 'K7Qd3fc3b50s0BDmG3K7'", "secret value (PASSWORD): K7Qd****"),
+        (
+            "DESCRIPTION:Room 4 \\nPasscode: zT3tahFBZ\\nHost key on the board",
+            "secret value (Passcode): ****",
+        ),
+        ("net use Z: \\\\nas\\backup /user:svc VJDyD9HATC#26", "password of a login: VJ****"),
+        ("jdbcUrl=jdbc:oracle:thin:tariff/56h6ziQd9cZx@//ora:1521/X", "password of a login: 56****"),
+        ('wifi ssid="DEPOT",psk="7UF5GVd28KUMNc",rssi=-61i', "secret value (psk): 7U****"),
+        (
+            "The password of the training system is Copper-4184, in capitals",
+            "secret told in words (password): Co****",
+        ),
         ("adminPassword: changeme", "default never changed (adminPassword): ****"),
     ],
 )
@@ -43,6 +54,8 @@ def test_a_credential_is_told_by_kind_and_name_without_its_value(line: str, told
         'if "-----BEGIN PRIVATE KEY-----" in text:',
         '"password": "Passwort eingeben"',
         "Forgot password: see section 4",
+        "The password was rotated yesterday, and is required for all",
+        "net view /user:guests computers",
         "token=self._token2",
     ],
 )

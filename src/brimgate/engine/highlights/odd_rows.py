@@ -150,7 +150,10 @@ def _findings(table: Rows, columns: list[TableColumn], notes: Notes) -> list[Fin
         label = _label(rows[row], names, {name for _, name, _ in reasons})
         brief = "; ".join(text.partition(", usually")[0] for _, _, text in reasons[:_FEW_REASONS])
         whole = clip(f"{text} · {label}" if label else text)
-        findings.append(Finding(table.places[row], score, whole, brief=clip(brief, _BRIEF_CHARS)))
+        # `interface 1` stands in every section: without it a place says little.
+        section = rows[row].get("section")
+        where = f" · section={short(section)}" if type(section) is str and "section=" not in brief else ""
+        findings.append(Finding(table.places[row], score, whole, brief=clip(brief, _BRIEF_CHARS) + where))
     return findings
 
 
@@ -476,7 +479,9 @@ def _identity(columns: list[TableColumn], total: int) -> list[TableColumn]:
         column for column in columns if len(column.values) == total and _distinct_share(column) > 0.99
     ]
     chosen.sort(key=lambda column: (column.name.count("."), not _ID.search(column.name)))
-    return chosen[:3]
+    # Blocks of a configuration have the same names in every section: `interface 1` of which host?
+    around = [column for column in columns[:1] if column.name == "section" and column not in chosen]
+    return [*around, *chosen][:3]
 
 
 _ID: Final = re.compile(

@@ -5,6 +5,7 @@ its first line says before a name; the key of a line is the words that lines of 
 """
 
 import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -37,6 +38,14 @@ _KNOWN: Final = 0.1
 _ALIKE: Final = 0.6
 """Share of the lines in the blocks of a kind that must have a key which more than a few of them have."""
 _FEW_NEXT: Final = 6
+_HOST: Final = re.compile(
+    r"(?:set (?:system )?)?(?:hostname|host-name|sysname|switchname) +(\"?[\w.-]{1,80}\"?)\s*\Z"
+)
+_BANNER: Final = re.compile(r"[!#;/* ]{0,3}[=*#~+-]{3,}\s*([^=*#~+\s-][^=*#~]{0,140}?)\s*[=*#~+-]*\s*\Z")
+_BANNER_CHARS: Final = 60
+_MIN_BODY: Final = 10
+"""Lines of a configuration on average: a rule above every heading begins none."""
+ALONE: Final = "lines outside of blocks"
 _CLOSERS: Final = frozenset(("next", "end", "exit", "quit", "!", "#", "}", "};", "exit-address-family"))
 _VERBS: Final = frozenset(("set", "config", "edit", "add"))
 """Words that say that something is told, not what."""
@@ -54,6 +63,8 @@ class _Block:
     leaves: list[str] = field(default_factory=list[str])
     label: str = ""
     name: str = ""
+    division: str = ""
+    """The one of several configurations in a text that it belongs to."""
 
 
 def block_tables(lines: Sequence[str]) -> list[DocumentTable]:
@@ -61,6 +72,9 @@ def block_tables(lines: Sequence[str]) -> list[DocumentTable]:
     if not _MIN_LINES <= len(lines) <= _MAX_LINES or not _may_have_blocks(lines):
         return []
     blocks = list(_blocks(lines))
+    starts = _divisions(lines)
+    for block in blocks if starts else ():
+        block.division = _division_of(starts, block.line)
     _label(blocks)
     kinds: dict[str, list[_Block]] = defaultdict(list)
     for block in blocks:
@@ -71,7 +85,42 @@ def block_tables(lines: Sequence[str]) -> list[DocumentTable]:
     filled = sum(1 for line in lines if line.strip() and line.strip() not in _CLOSERS)
     if sum(1 + len(block.leaves) for kind in found for block in large[kind]) < _COVERED * filled:
         return []
-    return sorted(found.values(), key=lambda one: -len(one.rows.rows))[:_MAX_TABLES]
+    ranked = sorted(found.values(), key=lambda one: -len(one.rows.rows))
+    alone = _table(ALONE, _lone_lines(lines, starts, blocks)) if len(starts) >= _MIN_ROWS else None
+    return [*([alone] if alone else []), *ranked][:_MAX_TABLES]
+
+
+def _divisions(lines: Sequence[str]) -> list[tuple[int, str]]:
+    """Return where each of several configurations in one text begins, and what it is called: by its host, or by a banner."""
+    hosts = [(at, found[1].strip('"')) for at, line in enumerate(lines, 1) if (found := _HOST.match(line))]
+    banners = [(at, found[1]) for at, line in enumerate(lines, 1) if (found := _BANNER.match(line))]
+    if len({name for _, name in banners}) != len(banners) or len(banners) * _MIN_BODY > len(lines):
+        banners = []
+    if len({name for _, name in hosts}) < 2:
+        return [(at, name[:_BANNER_CHARS]) for at, name in banners] if len(banners) >= _MIN_ROWS else []
+    if len(banners) == len(hosts) and all(
+        banner < host for (banner, _), (host, _) in zip(banners, hosts, strict=True)
+    ):
+        return [(banner, name) for (banner, _), (_, name) in zip(banners, hosts, strict=True)]
+    return hosts
+
+
+def _division_of(starts: Sequence[tuple[int, str]], line: int) -> str:
+    at = bisect_right(starts, line, key=lambda one: one[0])
+    return starts[at - 1][1] if at else ""
+
+
+def _lone_lines(
+    lines: Sequence[str], starts: Sequence[tuple[int, str]], blocks: Sequence[_Block]
+) -> list[_Block]:
+    """Return for each configuration what stands in no block: its servers of time, its name, its version."""
+    heads = {block.line for block in blocks}
+    found = {name: _Block(ALONE, at, None, division=name) for at, name in starts}
+    for number, line in enumerate(lines, 1):
+        is_leaf = line[:1].strip() and line[0] not in "!#" and line.strip() not in _CLOSERS
+        if is_leaf and number not in heads and (name := _division_of(starts, number)):
+            found[name].leaves.append(line.strip())
+    return [block for block in found.values() if block.leaves]
 
 
 def _may_have_blocks(lines: Sequence[str]) -> bool:
@@ -129,6 +178,17 @@ def _label(blocks: Sequence[_Block]) -> None:
         block.label, block.name = " ".join(words[:plain]), " ".join(words[plain:])
         whole[id(block.parent), block.label] += 1
         first[id(block.parent), block.head.partition(" ")[0]] += 1
+        words = block.label.split()
+        if (
+            not block.name
+            and len(words) > 1
+            and words[-1] != words[-1].lower()
+            and words[0] == words[0].lower()
+        ):
+            block.label, block.name = (
+                " ".join(words[:-1]),
+                words[-1],
+            )  # keywords are in small letters: `access-list VTY-IN`
     for block in blocks:
         word, _, rest = block.head.partition(" ")
         is_own_name = not block.name and rest and whole[id(block.parent), block.label] < _MIN_ROWS
@@ -175,7 +235,7 @@ def _are_alike(rows: Sequence[dict[str, Any]]) -> bool:
 
 def _section(block: _Block) -> str:
     names = [_bare(one.name) for one in _around(block)[1:] if one.name]
-    return " / ".join(reversed(names))
+    return " / ".join([*([block.division] if block.division else []), *reversed(names)])
 
 
 def _around(block: _Block) -> list[_Block]:
@@ -215,6 +275,7 @@ class _Keys:
             lead = tuple(words[:size])
             is_key = (
                 _PLAIN.match(words[size]) is not None
+                and (words[size].islower() or not words[0].islower())
                 and len(self._next[lead]) <= _FEW_NEXT
                 and self._goes[lead] >= self._ends[lead]
             )

@@ -19,25 +19,26 @@ _MAX_LISTED: Final = 6
 _LEAST_VALUE: Final = 6
 """A shorter value may be a word that stands elsewhere, too."""
 _NAMES: Final = (
-    r"passw(?:or)?d|passphrase|passcode|passwort|pwd|secret(?:[_-]?(?:access[_-]?)?key)?|token"
+    r"passw(?:or)?d|passphrase|passcode|passwort|pwd|psk|secret(?:[_-]?(?:access[_-]?)?key)?|token"
     r"|(?:api|access|auth|private|encryption|signing|account|storage)[_-]?key|credentials?"
 )
 _PREFIXES: Final = (
     r"AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|xox[abeprs]-|[psr]k_live_|hv[bs]\.[\w-]{20}|sk-[A-Za-z0-9]|AIza|eyJ[\w-]{8}"
-    r"|SG\.[\w-]{16}|npm_[A-Za-z0-9]{20}|-----BEGIN [A-Z ]{0,20}PRIVATE KEY"
+    r"|SG\.[\w-]{16}|npm_[A-Za-z0-9]{20}|whsec_|-----BEGIN [A-Z ]{0,20}PRIVATE KEY"
 )
 _ANY: Final = (
     rf"(://[^\s/@:\"']{{1,64}}:[^\s/@\"']{{1,128}}@)|({_PREFIXES})"
-    rf"|((?i:authorization)[\"']?\s{{0,3}}[:=]\s{{0,3}}[\"']?(?i:bearer|basic|token) )"
+    rf"|((?i:authorization)[\"']?\s{{0,3}}(?:[:=]\s{{0,3}})?[\"']?(?i:bearer|basic|token) )"
     rf"|(?:--[a-z-]{{0,20}}((?i:requirepass|{_NAMES})) |((?i:password|identified by)) ')"
     rf"|((?i:{_NAMES}))[_-]?[0-9]{{0,3}}\\?[\"']?"
     rf"(?:\s{{0,8}}(?::? ?&?(?:'static )?(?i:str|string) ?=|=>|:=|:|=)|>|[ \t]{{0,3}}\r?\n\s{{0,40}}[\"']?value[\"']?\s?[:=])"
     r"|((?i:password|passphrase|passcode|token|api key|secret|authentication text|key-string|(?:ftp|pop3?): pass))"
-    r"(?:(?: [\w'/-]{1,20}){0,6} (?:is|was|`) ?| (?:[07] )?)[`\"']?[^\s`\"']"
+    r"(?:(?:[ \n][\w'/-]{1,20}){0,6}[ \n](?:is|was|`) ?| (?:[07] )?)[`\"']?[^\s`\"']"
     r"|\b([3-6][0-9]{3}(?:[ -]?[0-9]{4}){3}(?:[ ,]{1,3}(?i:cvv|cvc|exp)[: ]{0,2}[0-9/]{3,5}){0,2})\b"
+    r"|(?:(?:thin:|sqlplus )[\w.-]{1,40}/|/[Uu](?:ser)?:[\w.\\-]{1,60} )([^\s/@:\"']{6,64})"
 )
 """Where a credential could be; RE2 finds them in a time that grows with the text alone."""
-_URL, _KIND, _BEARER, _FLAG, _SQL, _NAME, _TOLD, _CARD = 1, 2, 3, 4, 5, 6, 7, 8
+_URL, _KIND, _BEARER, _FLAG, _SQL, _NAME, _TOLD, _CARD, _LOGIN = 1, 2, 3, 4, 5, 6, 7, 8, 9
 _CARD_DIGITS: Final = 16
 _KINDS: Final = tuple(
     (re.compile(pattern), kind)
@@ -54,6 +55,7 @@ _KINDS: Final = tuple(
         (r"eyJ[\w-]{8,800}+\.eyJ[\w-]{4,800}+\.[\w-]{6,}+", "JWT"),
         (r"SG\.[\w-]{16,32}+\.[\w-]{16,64}+", "SendGrid key"),
         (r"npm_[A-Za-z0-9]{36}", "npm token"),
+        (r"whsec_[A-Za-z0-9]{16,64}+", "webhook secret"),
     )
 )
 _RANDOM: Final = re.compile(r"(?<=[\"'`=: ])[A-Za-z0-9+]{8,128}+(?=[\"'`,;\s]|\.?(?:\s|\Z))")
@@ -67,7 +69,7 @@ _KEY_BLOCK: Final = re.compile(
     r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----(?>(?:\s|\\r|\\n)*)[\"']?\s*+[\w+/=:, -]{16}"
 )
 _VALUE: Final = re.compile(
-    r"\s{0,8}(?:\\?\"(?P<double>[^\"\\\s]{1,300})\\?\"|'(?P<single>[^'\\\s]{1,300})'|(?P<bare>[^\s\"'`,;<]{1,300}))"
+    r"\s{0,8}(?:\\?\"(?P<double>[^\"\\\s]{1,300})\\?\"|'(?P<single>[^'\\\s]{1,300})'|(?P<bare>(?:[^\s\"'`,;<\\]|\\(?![nrt])){1,300}))"
     r"(?P<after>.?)"
 )
 _PLACEHOLDER: Final = re.compile(
@@ -88,6 +90,7 @@ _HARMLESS_NAME: Final = re.compile(
     r"[_-]?\Z",
     re.IGNORECASE,
 )
+_ESCAPE: Final = re.compile(r"\\[nrt]")
 _WORD_BEFORE: Final = re.compile(r"[\w.-]{1,60}\Z")
 _PLAIN_WORDS: Final = re.compile(r"[A-Za-z]+(?:[-_./ ][A-Za-z]+)*[-_./]?(?:v?\d{1,2})?\Z")
 _WEAK: Final = frozenset(
@@ -160,8 +163,9 @@ def _secrets_in(data: bytes) -> Iterable[_Secret]:
 
 
 SECRET_WORDS: Final = (
-    "passw", "secret", "token", "api.?key", "access.?key", "private.?key", "credential", "AKIA", "ASIA", "gh[pousr]_",
-    "github_pat_", "xox[abeprs]-", "[psr]k[-_]", "hv[bs]\\.", "AIza", "eyJ", "://[^/ ]*@",
+    "passw", "passphrase", "passcode", "psk", "/user:", "thin:", "secret", "token",
+    "api.?key", "access.?key", "private.?key", "credential", "AKIA", "ASIA", "gh[pousr]_",
+    "github_pat_", "xox[abeprs]-", "[psr]k[-_]", "hv[bs]\\.", "whsec_", "AIza", "eyJ", "://[^/ ]*@",
 )  # fmt: skip
 """A line without one of them has no credential: see `LineFilter`."""
 
@@ -188,6 +192,11 @@ def _judge(data: bytes, match: Any, line: int) -> _Secret | None:
         return _in_words(
             match[_TOLD].decode(), data[end - 1 : end + _SEEN_BEFORE].decode("utf-8", "replace"), line
         )
+    if match[_LOGIN] is not None:
+        value = match[_LOGIN].decode("utf-8", "replace")
+        return (
+            _Secret(line, "password of a login", "", value) if _is_password(value, is_quoted=True) else None
+        )
     before = data[max(start - _SEEN_BEFORE, 0) : start].decode("utf-8", "replace")
     if match[_CARD] is not None:
         return _card(match[_CARD].decode(), before, line)
@@ -200,7 +209,7 @@ def _judge(data: bytes, match: Any, line: int) -> _Secret | None:
         return _assigned(flag, flag.lower().removeprefix("require"), after, line, is_markup=False)
     if match[_SQL] is not None:
         return _assigned(match[_SQL].decode(), "password", "'" + after, line, is_markup=False)
-    found = _WORD_BEFORE.search(before)
+    found = _WORD_BEFORE.search(_ESCAPE.split(before)[-1])
     name = (found[0] if found else "") + match[_NAME].decode()
     line += data.count(b"\n", start, end)
     return _assigned(name, match[_NAME].decode().lower(), after, line, is_markup=data[end - 1 : end] == b">")
@@ -225,7 +234,12 @@ _CARD_VARIETY: Final = 4
 def _in_words(name: str, after: str, line: int) -> _Secret | None:
     """Judge what a sentence gives away: `the password of the portal is …`."""
     value = re.split(r"[\s`\"']", after, maxsplit=1)[0].rstrip(".,;:!?)")
-    return _Secret(line, "secret told in words", name, value) if _is_random(value) else None
+    is_secret = _is_random(value) or (name.startswith("pass") and _is_password(value, is_quoted=True))
+    return (
+        _Secret(line, "secret told in words", name, value)
+        if is_secret and not _PLACEHOLDER.search(value)
+        else None
+    )
 
 
 def _in_url(url: str, line: int) -> _Secret | None:

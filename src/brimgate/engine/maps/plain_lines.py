@@ -239,7 +239,9 @@ def _survey_log(
     times = text.times
     lines: list[MapLine] = []
     told = None if is_sample else log_times(text.lines)
-    if told and (times is None or len(times.numbers) < len(told)):  # several forms, some with the hour of a place
+    if told and (
+        times is None or len(times.numbers) < len(told)
+    ):  # several forms, some with the hour of a place
         lines.append(MapLine(f"{min(told.values())} … {max(told.values())}", 8.0))
     elif times is not None:
         lines.append(MapLine(f"{times.first} … {times.last}", 8.0))
