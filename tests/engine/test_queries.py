@@ -521,7 +521,8 @@ def test_keys_of_a_map_are_told_apart_from_a_field_called_key() -> None:
 @pytest.mark.parametrize(
     ("sql", "told"),
     [
-        ("SELECT printf('%d', n) FROM t", "the function printf() cannot be used"),
+        ("SELECT randomblob(n) FROM t", "the function randomblob() cannot be used"),
+        ("SELECT printf('%9999d', n) FROM t", "printf knows %d"),
         ("SELECT name FROM sqlite_master", "SELECT * FROM tables tells what there is"),
         ("DELETE FROM t", "only SELECT"),
     ],
@@ -600,3 +601,40 @@ def test_what_all_lines_have_is_a_table_beside_them() -> None:
     ]
     found = asked("SELECT word, count(*) AS c FROM t1 GROUP BY 1 ORDER BY 1 LIMIT 1", "\n".join(lines))
     assert found == [{"word": "user0", "c": 20}]
+
+
+@pytest.mark.parametrize(
+    ("form", "values", "written"),
+    [
+        ("%.2f EUR", "614062.7512", "614062.75 EUR"),
+        ("%d of %s, %5.1f%%", "7, 'nine', 12.25", "7 of nine,  12.2%"),
+        (
+            "%05d|%-6s|%6s|%,d|%+d|%x",
+            "42, 'ab', 'cd', 1234567, 3, 255",
+            "00042|ab    |    cd|1,234,567|+3|ff",
+        ),
+        ("%s and %d", "'one'", "one and 0"),
+    ],
+)
+def test_printf_writes_numbers_as_sqlite_does(form: str, values: str, written: str) -> None:
+    assert asked(f"SELECT printf('{form}', {values}) AS a, format('{form}', {values}) AS b") == [
+        {"a": written, "b": written}
+    ]
+
+
+def test_a_told_count_that_is_not_that_of_its_list_stands_out() -> None:
+    value = {
+        "categories": [
+            {
+                "id": f"c{at}",
+                "product_count": 3 + at % 4,
+                "products": [
+                    {"sku": f"s{at}-{n}", "name": f"thing {n * at} of many"} for n in range(3 + at % 4)
+                ],
+            }
+            for at in range(40)
+        ]
+    }
+    value["categories"][9]["product_count"] += 2
+    told = held(value).opening().highlights
+    assert "/categories/9: product_count is 6, but products has 4" in told, told

@@ -61,6 +61,11 @@ _INNER_SERIAL: Final = re.compile(r"\A(\D{1,20})(\d{2,15})(?= )")
 """A number that words follow: Ref 1204 with thanks."""
 
 
+_COUNT_OF: Final = " count"
+"""How the column ends that holds the sizes of the lists in a column."""
+_MIN_COUNTED: Final = 8
+
+
 def check_relations(columns: Sequence[TableColumn], table: Rows, notes: Notes) -> None:
     """Note rows that break a rule of the table."""
     total = len(table.rows)
@@ -71,6 +76,8 @@ def check_relations(columns: Sequence[TableColumn], table: Rows, notes: Notes) -
                 _check_duplicates(column, table, notes, is_first=number == 0)
                 _check_gaps(column, notes)
                 _check_series(column, table, notes)
+    with guess:
+        _check_counts(columns, notes)
     if not table.is_sample:
         with guess:
             _check_total_row(whole, notes)
@@ -149,6 +156,23 @@ def _check_pairs(columns: Sequence[TableColumn], table: Rows, notes: Notes) -> N
             values = f"{column.name}={short(column.values[at])}, {times.name}={short(times.values[at])}"
             notes.add([column.at[at]], 1.2, column.name, [f"{values} is a duplicate of {table.name(before)}"])
         return
+
+
+def _check_counts(columns: Sequence[TableColumn], notes: Notes) -> None:
+    """Note a row that tells another number of items than its list has, where the others tell the right one."""
+    lists = [column for column in columns if column.name.endswith(_COUNT_OF)]
+    told = [column for column in columns if column.kinds.keys() == {int} and column not in lists]
+    for items, column in product(lists, told):
+        size = dict(zip(items.at, items.values, strict=True))
+        known = [
+            (at, value, size[at]) for at, value in zip(column.at, column.values, strict=True) if at in size
+        ]
+        odd = [one for one in known if one[1] != one[2]]
+        is_rule = len(known) >= _MIN_COUNTED and len({one[2] for one in known}) > 2
+        if is_rule and 0 < len(odd) <= max(1, len(known) // 8):
+            name = items.name.removesuffix(_COUNT_OF)
+            texts = [f"{column.name} is {value:,}, but {name} has {count:,}" for _, value, count in odd]
+            notes.add([at for at, _, _ in odd], 1.4, column.name, texts)
 
 
 def _check_grid(columns: Sequence[TableColumn], notes: Notes) -> None:

@@ -65,6 +65,8 @@ class TableDatabase:
         self._lock = Lock()
         self._clock = _Clock()
         self._reads = _Reads()
+        self._told: list[str] = []
+        """Why one of our functions failed."""
         self._connection = sqlite3.connect(
             ":memory:", detect_types=sqlite3.PARSE_DECLTYPES, isolation_level=None, check_same_thread=False,
             cached_statements=0,  # each query is looked at anew, else we would not know which tables it reads
@@ -124,7 +126,7 @@ class TableDatabase:
 
     def _bound(self, longest: int) -> None:
         """From here on the connection only reads, within its limits."""
-        functions.register(self._connection)
+        functions.register(self._connection, self._told.append)
         # They are declared at their first use, by what the authorizer would take for a change of the schema.
         self._connection.execute("SELECT count(*) FROM json_each('[]'), json_tree('[]')").fetchall()
         for limit, most in _LIMITS.items():
@@ -160,7 +162,10 @@ class TableDatabase:
                     raise BadRequest(
                         f"query: stopped after {SECONDS:g} s: add a WHERE or a LIMIT, and join tables on n and parent"
                     ) from None
-                raise explained(str(error), self._tables, text) from None
+                told = self._told[-1] if self._told else str(error)
+                raise explained(told, self._tables, text) from None
+            finally:
+                self._told.clear()
 
     def _result(self, text: str) -> QueryResult:
         cursor = self._connection.execute(text)

@@ -9,7 +9,7 @@ import re
 import sqlite3
 import statistics
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, Final
 
@@ -21,24 +21,39 @@ MAX_TEXT: Final = 1_000_000
 _MAX_TRIMMED: Final = 100
 
 _NAMES: Final = """
-    abs avg ceil ceiling char coalesce concat count cume_dist date datetime dense_rank exp first_value floor glob group_concat hex
-    ifnull iif instr json json_array json_array_length json_each json_extract json_group_array json_group_object json_object
+    abs avg ceil ceiling char coalesce concat count cume_dist date datetime dense_rank exp first_value floor format glob
+    group_concat hex ifnull iif instr json json_array json_array_length json_each json_extract json_group_array
+    json_group_object json_object
     json_quote json_tree json_type json_valid -> ->> julianday lag last_value lead length like ln log log10 log2 lower ltrim max
-    median min mod nth_value ntile nullif number percent_rank percentile pow power quote rank regexp replace round row_number
+    median min mod nth_value ntile nullif number percent_rank percentile pow power printf
+    quote rank regexp replace round row_number
     rtrim sign sqrt stddev stdev strftime substr substring sum time total trim trunc typeof unicode unixepoch upper variance
 """
 ALLOWED: Final = frozenset(_NAMES.split())
 _IN_PARENTHESES: Final = re.compile(r"\s*\(\s*([$€£]?\s?\d[\d,. ]*)\)\s*")
 """A negative amount, as accountants write it."""
+_FORM: Final = re.compile(r"%([-+ 0,]{0,4})(\d{0,3})(\.\d{1,2})?([diuxfegs%])")
+_ANY_FORM: Final = re.compile(r"%[^a-zA-Z%]{0,30}[a-zA-Z%]?")
 _NUMBER: Final = re.compile(r"[-+]?\d[\d,. ]*")
 
 
-def register(connection: sqlite3.Connection) -> None:
-    """Give a connection our functions."""
+def register(connection: sqlite3.Connection, tell: Callable[[str], None]) -> None:
+    """Give a connection our functions. SQLite says only that one of them failed; `tell` is told why."""
     for name, count, function in _PLAIN:
-        connection.create_function(name, count, function, deterministic=True)
+        connection.create_function(name, count, _telling(function, tell), deterministic=True)
     for name, count, aggregate in _AGGREGATES:
         connection.create_aggregate(name, count, aggregate)  # pyright: ignore[reportArgumentType]
+
+
+def _telling(function: Callable[..., Any], tell: Callable[[str], None]) -> Callable[..., Any]:
+    def called(*values: Any) -> Any:
+        try:
+            return function(*values)
+        except ValueError as error:
+            tell(str(error))
+            raise
+
+    return called
 
 
 def _text(value: Any) -> str:
@@ -141,6 +156,33 @@ def _concat(*values: Any) -> str:
     return "".join(_text(value) for value in values if value is not None)[:MAX_TEXT]
 
 
+def _printf(form: Any, *values: Any) -> str | None:
+    """Write values in a form such as `%.2f`, as SQLite does; widths are bounded, as a million would be memory."""
+    if form is None:
+        return None
+    rest = iter(values)
+    return _ANY_FORM.sub(lambda found: _formed(found[0], rest), _text(form))[:MAX_TEXT]
+
+
+def _formed(text: str, rest: Iterator[Any]) -> str:
+    found = _FORM.fullmatch(text)
+    if found is None:
+        raise ValueError(f"printf knows %d, %f, %e, %g, %x and %s, up to %999.99f, not {text[:20]}")
+    flags, width, precision, kind = found.groups("")
+    if kind == "%":
+        return "%"
+    value = next(rest, None)
+    align = "<" if "-" in flags else ">" if kind == "s" else ""
+    if kind == "s":
+        return format("" if value is None else _text(value), f"{align}{width}{precision}s")
+    number = _as_number(value) or 0
+    sign = "+" if "+" in flags else ""
+    spec = f"{align}{sign}{'0' if '0' in flags and not align else ''}{width}{',' if ',' in flags and kind != 'x' else ''}"
+    if kind in "diux":
+        return format(int(number), f"{spec}{'x' if kind == 'x' else 'd'}")
+    return format(float(number), f"{spec}{precision or '.6'}{kind}")
+
+
 def _as_number(value: Any) -> float | int | None:
     """Return the first number in a text: 1234.5 of `$1,234.50`, -1234.5 of `(1,234.50)`, 12 of `12 ms`."""
     if value is None or isinstance(value, (int, float)):
@@ -233,6 +275,8 @@ _PLAIN: Final[tuple[tuple[str, int, Callable[..., Any]], ...]] = (
     ("rtrim", 1, _trimmed(str.rstrip)),
     ("rtrim", 2, _trimmed(str.rstrip)),
     ("concat", -1, _concat),
+    ("printf", -1, _printf),
+    ("format", -1, _printf),
     ("number", 1, _as_number),
 )
 _AGGREGATES: Final = (
