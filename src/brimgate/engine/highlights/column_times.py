@@ -52,7 +52,8 @@ def read_times(name: str, values: Sequence[Any]) -> list[float] | None:
         return None
     if all(type(value) is str for value in sample):
         if all(_is_epoch(value) for value in sample):
-            return [_epoch(value) for value in values] if _TIME_NAME.search(name) else None
+            seconds = [_epoch(value) for value in values]
+            return seconds if _TIME_NAME.search(name) or ("." in sample[0] and _go_on(seconds)) else None
         if all(map(_CLOCK.match, sample)):
             seconds = [_seconds(f"1970-01-01T{value}") for value in values]
             return seconds if _go_on(seconds) else None

@@ -74,6 +74,8 @@ _JOINED_SHARE: Final = 0.5
 _JOINED_CHARS: Final = 24
 """A longer part between two commas is one of a sentence."""
 _MAX_RARE: Final = 8
+_DUMPED: Final = re.compile(r"[0-9A-F]+#[0-9A-F]*\Z|(?:[0-9A-Fa-f]{2}[ :]){7,}[0-9A-Fa-f]{2}\Z")
+_DUMPED_SHARE: Final = 0.8
 _USUAL_NAMES: Final = 12
 _MIN_CODE_CHARS: Final = 10
 _CODE: Final = re.compile(r"(?=.*[A-Z])(?=.*[A-Za-z].*[A-Za-z])[A-Za-z0-9_]+")
@@ -401,6 +403,10 @@ def _check_texts(column: TableColumn, texts: list[str], notes: Notes) -> None:
     """Check free text: a unique shape, a much longer text, an alarm word that few have."""
     most = max(8, len(texts) // 100)
     parts = odd_parts(texts)
+    if sum(map(bool, map(_DUMPED.match, texts[:: max(1, len(texts) // 40)]))) > _DUMPED_SHARE * min(
+        len(texts), 40
+    ):
+        return  # bytes as they were sent: one is as odd as the other
     odd, unusual = odd_texts(texts)
     odd = [] if has_few_words(texts) or _are_names(column, texts) else odd
     for weight, found in ((1.1, _alarms(texts)), (0.9, odd), (1.0, unusual), (1.05, parts)):

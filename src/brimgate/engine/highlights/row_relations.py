@@ -6,7 +6,7 @@ The rules are learned from the table itself: what holds for nearly all rows is a
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise, permutations, product
 from typing import TYPE_CHECKING, Any, Final
 
@@ -64,6 +64,7 @@ _INNER_SERIAL: Final = re.compile(r"\A(\D{1,20})(\d{2,15})(?= )")
 _COUNT_OF: Final = " count"
 """How the column ends that holds the sizes of the lists in a column."""
 _MIN_COUNTED: Final = 8
+_MAX_DIFFERENT: Final = 3
 
 
 def check_relations(columns: Sequence[TableColumn], table: Rows, notes: Notes) -> None:
@@ -127,10 +128,19 @@ def _check_duplicates(column: TableColumn, table: Rows, notes: Notes, *, is_firs
         if value in first:
             if not (is_own or _is_identity(column)) and not table.are_siblings(first[value], at):
                 continue  # each list may have its own item of that name
-            text = f"{column.name}={short(value)} is a duplicate of {table.name(first[value])}"
+            differs = _difference(table.rows[first[value]], table.rows[at])
+            text = f"{column.name}={short(value)} is a duplicate of {table.name(first[value])}{differs}"
             notes.add([at], 1.25, column.name, [text])
         else:
             first[value] = at
+
+
+def _difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """Say whether two rows of one id are the same: sent twice, or two things."""
+    names = [name for name in {**one, **other} if one.get(name) != other.get(name)]
+    if not names:
+        return ", the same in all fields"
+    return f", differs in {', '.join(names)}" if len(names) <= _MAX_DIFFERENT else ""
 
 
 def _check_pairs(columns: Sequence[TableColumn], table: Rows, notes: Notes) -> None:

@@ -135,7 +135,15 @@ def _of_kinds(column: TableColumn, filled: list[Any], absent: int) -> MapLine | 
 def _tallied(counts: Counter[Any], most: int) -> str:
     """Write the most frequent values with their counts, and how many more there are."""
     top = sorted(counts.most_common(most), key=lambda one: (-one[1], str(one[0])))
-    shown = [f"{_value(value)} {count:,}" for value, count in top]
+    has_both = any(type(value) is str for value in counts) and any(
+        type(value) in (int, float) for value in counts
+    )
+    shown = [
+        f'"{value}" {count:,}'
+        if has_both and type(value) is str and value[:1].isdigit()
+        else f"{_value(value)} {count:,}"
+        for value, count in top
+    ]
     rest = len(counts) - len(top)
     if rest:
         shown.append(f"… {rest:,} more with {counts.total() - sum(count for _, count in top):,}")

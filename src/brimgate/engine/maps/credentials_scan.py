@@ -19,7 +19,7 @@ _MAX_LISTED: Final = 6
 _LEAST_VALUE: Final = 6
 """A shorter value may be a word that stands elsewhere, too."""
 _NAMES: Final = (
-    r"passw(?:or)?d|passphrase|passcode|passwort|pwd|psk|secret(?:[_-]?(?:access[_-]?)?key)?|token"
+    r"passw(?:or)?d|passphrase|passcode|passwort|pwd|psk|secret(?:[_-]?(?:access[_-]?)?key)?|token(?:_auth)?"
     r"|(?:api|access|auth|private|encryption|signing|account|storage)[_-]?key|credentials?"
 )
 _PREFIXES: Final = (
@@ -58,7 +58,7 @@ _KINDS: Final = tuple(
         (r"whsec_[A-Za-z0-9]{16,64}+", "webhook secret"),
     )
 )
-_RANDOM: Final = re.compile(r"(?<=[\"'`=: ])[A-Za-z0-9+]{8,128}+(?=[\"'`,;\s]|\.?(?:\s|\Z))")
+_RANDOM: Final = re.compile(r"(?<=[\"'`=: ])[A-Za-z0-9+]{8,128}+(?=[\"'`,;)\s]|\.?(?:\s|\Z))")
 _RUN: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|.")
 _RUN_CHARS: Final = 3
 """Words in camelCase are longer, even if a number follows; runs of random letters and digits are not."""

@@ -37,6 +37,8 @@ _AMOUNT: Final = re.compile(r"-?\d{1,12}(?:\.\d{1,9})?\Z")
 _MIN_AMOUNTS: Final = 6
 _REPETITIVE: Final = 0.6
 _MIN_LINES: Final = 20
+_MOST_BESIDE: Final = 0.4
+"""If more is between the rows, they are records of many lines."""
 _MAX_ODD: Final = 16
 _HEAD_LINES: Final = 20
 _TELLING: Final = re.compile(r"[^\W\d_]{2}.*[^\W_]{2}|\d")
@@ -103,6 +105,7 @@ def survey_lines(
         ):  # a level means more than any other column
             known = {one.place for one in found.findings}
             odd += [one for one in odd_lines(text.lines, entries_only=True) if one.place not in known]
+        odd += [] if is_sample else _beside_rows(text.lines, rows.places, words)
         risks = _unknown(find_risks(text.lines, words, has_weak=True), [*found.findings, *odd, *secrets])
         return Survey(found.title, found.lines, merged([*found.findings, *odd, *secrets, *risks]))
     is_log = document.long_text.kind in _LOGS
@@ -208,6 +211,16 @@ def outside_rows(lines: Sequence[str], places: Sequence[int]) -> list[Finding]:
                 text = f"says {told:,}, but there are {len(places):,} rows (contradiction): {brief(lines[at - 1])}"
                 found.append(Finding(at, MUST_SEE, text))
     return found
+
+
+def _beside_rows(lines: Sequence[str], places: Sequence[int], words: tuple[str, ...]) -> list[Finding]:
+    """Check what stands between the rows, if it is a good part of the text: the heads of a report that comes again."""
+    inside = set(places)
+    others = ["" if at in inside else line for at, line in enumerate(lines, 1)]
+    filled = sum(1 for line in others if line.strip())
+    if filled < _MIN_LINES or filled > _MOST_BESIDE * len(lines):
+        return []
+    return check_lines(TextLines(others, [line for line in others if line.strip()]), words)
 
 
 def _unknown(more: Sequence[Finding], found: Sequence[Finding]) -> list[Finding]:

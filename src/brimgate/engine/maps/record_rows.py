@@ -1,7 +1,7 @@
-"""Read records that take several lines each as rows: LDIF, calendars, contact cards, subtitles.
+"""Read records that take several lines each as rows: LDIF, calendars, contact cards, subtitles, BibTeX, translations.
 
-A record begins with `BEGIN:VEVENT`, with the number of a subtitle, or after a blank line; its lines are `name: value`. A line
-that begins with a blank goes on with the one before it.
+A record begins with `BEGIN:VEVENT`, `@article{key,` or the number of a subtitle, or after a blank line; its lines are
+`name: value`. A line that begins with a blank goes on with the one before it.
 """
 
 import re
@@ -18,6 +18,12 @@ _BEGIN: Final = re.compile(r"BEGIN:([A-Z][A-Z0-9-]{2,30})\s*\Z")
 _PROPERTY: Final = re.compile(r'([A-Z][A-Z0-9-]{1,40})((?:;[^":]{1,200}(?:"[^"]{0,200}")?)*):(.*)\Z')
 _ATTRIBUTE: Final = re.compile(r"([A-Za-z][\w.;-]{0,60})::? ?(.*)\Z")
 _CUE: Final = re.compile(r"(\d\d:\d\d:\d\d,\d{3}) --> (\d\d:\d\d:\d\d,\d{3})\s*\Z")
+_ENTRY: Final = re.compile(r"@([A-Za-z]{3,20})\s?\{\s?([^\s,{}=\"]{1,100}),\s*\Z")
+_FIELD: Final = re.compile(r"\s+([A-Za-z][\w-]{0,40})\s*=\s*(\S.*)\Z")
+_MESSAGE: Final = re.compile(
+    r'(?P<old>#~ )?(?P<name>msgctxt|msgid|msgid_plural|msgstr(?:\[\d\])?) "(?P<value>.*)"\s*\Z'
+)
+_NOTES: Final = {"#,": "flags", "#:": "places", "#.": "comment"}
 _NUMBER: Final = re.compile(r"\ufeff?\d{1,6}\s*\Z")
 _MAX_CHARS: Final = 600
 _SHARED: Final = 0.6
@@ -29,7 +35,7 @@ _Record = tuple[int, list[_Field]]
 
 def record_rows(text: TextLines) -> Rows | None:
     """Return a row for each record, at its first line; None if the text does not consist of records."""
-    for read in (_components, _cues, _paragraphs):
+    for read in (_components, _cues, _references, _translations, _paragraphs):
         records = read(text)
         if len(records) >= _MIN_RECORDS:
             return Rows([_row(fields) for _, fields in records], [line for line, _ in records], "line")
@@ -100,6 +106,44 @@ def _is_number_of_next(lines: Sequence[str], at: int) -> bool:
     return (
         _NUMBER.match(lines[at]) is not None and at + 1 < len(lines) and _CUE.match(lines[at + 1]) is not None
     )
+
+
+def _references(text: TextLines) -> list[_Record]:
+    """Read the entries of a bibliography: `@article{key,` and its fields."""
+    if not any(map(_ENTRY.match, text.sample)):
+        return []
+    records: list[_Record] = []
+    for number, line in enumerate(text.lines, 1):
+        if found := _ENTRY.match(line):
+            records.append((number, [("type", found[1].lower()), ("key", found[2])]))
+        elif records and (found := _FIELD.match(line)):
+            records[-1][1].append((found[1].lower(), found[2].rstrip().rstrip(",").strip('{}"')))
+    return records
+
+
+def _translations(text: TextLines) -> list[_Record]:
+    """Read a catalogue of messages: `msgid`, `msgstr`, the flags and places above them."""
+    if sum(map(bool, map(_MESSAGE.match, text.sample))) < len(text.sample) // 6:
+        return []
+    records: list[_Record] = []
+    notes: list[_Field] = []
+    first = 0
+    for number, line in enumerate(text.lines, 1):
+        if not line.strip():
+            notes, first = [], 0
+        elif line[0] == '"' and records:
+            name, value = records[-1][1][-1]
+            records[-1][1][-1] = name, (value + line.strip().strip('"'))[:_MAX_CHARS]
+        elif found := _MESSAGE.match(line):
+            if found["name"] == "msgid":
+                is_old = [("obsolete", "yes")] if found["old"] else []
+                records.append((first or number, [*notes, *is_old]))
+            if records:
+                records[-1][1].append((found["name"], found["value"]))
+        elif line[:2] in _NOTES:
+            first = first or number
+            notes.append((_NOTES[line[:2]], line[2:].strip()))
+    return [one for one in records if dict(one[1]).get("msgid")]
 
 
 def _paragraphs(text: TextLines) -> list[_Record]:
