@@ -2,10 +2,13 @@
 
 import json
 import os
+import random
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -187,13 +190,84 @@ def test_what_stands_out_is_the_same_in_every_process() -> None:
 
 def test_no_kind_of_the_evaluation_makes_a_survey_fail() -> None:
     """A mistake would be swallowed, and nothing be told of all answers of a kind."""
-    import bench.fidelity.set_eight  # noqa: F401
-
+    for name in ("eight", "nine", "ten"):
+        import_module(f"bench.fidelity.set_{name}")
     for case in planted.cases(3):
         assert _foreword(Document(case.text.encode()), policy(), "", "").survey.lines, case.kind
         text = TextLines.of(case.text)
         for one in detectors() if not case.is_json else ():
             assert one.recognise(text) < 0.5 or one.survey(text).title, (case.kind, one.kind)
+
+
+ODD: list[Any] = [
+    None,
+    "",
+    0,
+    -1,
+    1e308,
+    10**25,
+    1.5,
+    True,
+    [],
+    {},
+    "12:30",
+    "n/a",
+    [1, "a", None],
+    "9" * 40,
+    "(5)",
+    "\x00",
+]
+
+
+def mutated(value: Any, rng: random.Random, share: float) -> Any:
+    """Return a JSON value in which some values are others, and some are not there."""
+    if rng.random() < share:
+        return rng.choice(ODD)
+    if isinstance(value, dict):
+        return {key: mutated(inner, rng, share) for key, inner in value.items() if rng.random() > share}
+    return [mutated(inner, rng, share) for inner in value] if isinstance(value, list) else value
+
+
+def mangled(text: str, rng: random.Random, share: float) -> str:
+    """Return a text in which some lines are cut, doubled, shuffled or gone."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        words = line.split(" ")
+        rng.shuffle(words)
+        others = (line[: len(line) // 2], line * 2, " ".join(words), str(rng.choice(ODD)))
+        lines += [rng.choice(others)] if rng.random() < share else [line] if rng.random() > share / 4 else []
+    return "\n".join(lines[rng.randrange(len(lines) // 2) :][: rng.choice((3, 15, 40, 300, 3_000))])
+
+
+@pytest.mark.property
+def test_no_mangled_answer_makes_a_check_fail() -> None:
+    """A column of numbers with some texts between them once cost the whole map."""
+    for name in ("set_three", "nine", "ten"):
+        import_module(f"bench.fidelity.set_{name.removeprefix('set_')}")
+    for at, case in enumerate(planted.cases(1)):
+        rng = random.Random(at)
+        share = rng.choice((0.002, 0.01, 0.05, 0.3))
+        text = (
+            json.dumps(mutated(json.loads(case.text), rng, share))
+            if case.is_json
+            else mangled(case.text, rng, share)
+        )
+        foreword = _foreword(Document.read(text.encode("utf-8", "replace")), policy(), "", "")
+        assert isinstance(foreword.within(2_000, policy().estimator), str), case.kind
+
+
+def test_a_check_that_fails_costs_only_what_it_would_have_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    from brimgate.engine import guess
+    from brimgate.engine.highlights import odd_rows
+
+    def failing(*_: object, **__: object) -> None:
+        raise IndexError("a value that nobody thought of")
+
+    monkeypatch.setattr(guess, "SWALLOWED", (Exception,))
+    monkeypatch.setattr(odd_rows, "_check_numbers", failing)
+    items = rows()
+    items[431] |= {"status": "payment_failed", "amount": 98_000}
+    assert "status=payment_failed (1 of 600)" in opening(items)
 
 
 def test_nine_in_ten_planted_anomalies_of_generated_answers_are_in_the_first_reply() -> None:

@@ -37,6 +37,37 @@ SITES = "http {\n" + "".join(
 )
 
 
+HOSTS = "".join(
+    f"!======== device sw-{site:02} (NX-2448P) exported ========\nversion 17.6\nhostname sw-{site:02}\n!\n"
+    f"ntp server 10.0.0.1{'1' if site != 7 else '9'}\nntp server 10.0.0.12\n!\n"
+    "ip access-list standard MGMT-IN\n permit 10.0.0.0 0.0.0.255\n deny any log\n"
+    "ip access-list standard SNMP-RO\n permit 10.0.4.0 0.0.0.255\n deny any log\n!\n"
+    + "".join(
+        f"interface Gi{port}\n switchport access vlan {port % 4}\n switchport mode access\n!\n"
+        for port in range(9)
+    )
+    + "line vty 0 4\n access-class MGMT-IN in\n transport input ssh\n!\nend\n"
+    for site in range(24)
+)
+
+
+def test_blocks_of_many_hosts_tell_which_and_what_stands_in_no_block_is_a_table() -> None:
+    tables = {one.title: one.rows for one in block_tables(HOSTS.split("\n"))}
+    assert tables["interface"].rows[0]["section"] == "sw-00"
+    assert tables["lines outside of blocks"].rows[3] == {
+        "section": "sw-03", "version": "17.6", "hostname": "sw-03", "ntp server": "10.0.0.11 | 10.0.0.12",
+    }  # fmt: skip
+    assert [row["name"] for row in tables["ip access-list standard"].rows[:3]] == [
+        "MGMT-IN",
+        "SNMP-RO",
+        "MGMT-IN",
+    ]
+    assert tables["line vty"].rows[0]["access-class"] == "MGMT-IN in"
+    sql = """SELECT section FROM t1 WHERE "ntp server" NOT LIKE '%.11 |%'"""
+    assert asked(sql, HOSTS) == [{"section": "sw-07"}]
+    assert "10.0.0.19 | 10.0.0.12 (1 of 24)" in Held(HOSTS.encode(), policy(2_000)).opening().highlights
+
+
 def test_a_block_is_a_row_and_its_lines_are_columns() -> None:
     (table,) = block_tables(FIREWALL.splitlines())
     assert table.title == "firewall policy" and len(table.rows.rows) == 80

@@ -130,7 +130,7 @@ def _may_have_blocks(lines: Sequence[str]) -> bool:
         line
         for at in range(0, len(lines), step)
         for line in lines[at : at + min(step, _WINDOW)]
-        if line.strip()
+        if line.strip() and line.strip() not in _CLOSERS
     ]
     indented = sum(line[0] in " \t" for line in sample)
     calls = sum("(" in line for line in sample)
