@@ -19,7 +19,7 @@ PRODUCT = [path for path in ALL if path.relative_to(SOURCE).parts[0] not in ("sa
 GERUNDS = {"framing", "paging", "routing", "masking"}
 SHARED = {"request", "response", "headers", "client", "errors", "stdio", "legacy_sse", "server", "api"}
 """Names of modules that parallel rooms have in common."""
-MOST_FILES = 345
+MOST_FILES = 349
 MOST_LINES = 25
 """Of all functions but the longest twentieth."""
 BROAD = {"Exception", "BaseException"}

@@ -19,7 +19,7 @@ class Ceiling(NamedTuple):
 
 CEILINGS = {
     "small": Ceiling(59, 14, 17),
-    "large": Ceiling(540, 70, 66),
+    "large": Ceiling(540, 71, 66),
     "read": Ceiling(310, 48, 56),
     "mcp": Ceiling(610, 79),
     "rest": Ceiling(455, 63),
