@@ -268,6 +268,7 @@ def test_a_check_that_fails_costs_only_what_it_would_have_told(monkeypatch: pyte
     items = rows()
     items[431] |= {"status": "payment_failed", "amount": 98_000}
     assert "status=payment_failed (1 of 600)" in opening(items)
+    assert "nothing stands out" not in opening(rows())
 
 
 def test_nine_in_ten_planted_anomalies_of_generated_answers_are_in_the_first_reply() -> None:

@@ -7,7 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, pairwise, permutations, product
+from itertools import combinations, islice, pairwise, permutations, product
 from typing import TYPE_CHECKING, Any, Final
 
 from brimgate.engine.guess import guess
@@ -64,6 +64,7 @@ _INNER_SERIAL: Final = re.compile(r"\A(\D{1,20})(\d{2,15})(?= )")
 _COUNT_OF: Final = " count"
 """How the column ends that holds the sizes of the lists in a column."""
 _MIN_COUNTED: Final = 8
+_MAX_COUNTED: Final = 12
 _MAX_DIFFERENT: Final = 3
 
 
@@ -172,7 +173,8 @@ def _check_counts(columns: Sequence[TableColumn], notes: Notes) -> None:
     """Note a row that tells another number of items than its list has, where the others tell the right one."""
     lists = [column for column in columns if column.name.endswith(_COUNT_OF)]
     told = [column for column in columns if column.kinds.keys() == {int} and column not in lists]
-    for items, column in product(lists, told):
+    pairs = ((items, column) for items, column in product(lists, told) if _may_count(column.name, items.name))
+    for items, column in islice(pairs, _MAX_COUNTED):
         size = dict(zip(items.at, items.values, strict=True))
         known = [
             (at, value, size[at]) for at, value in zip(column.at, column.values, strict=True) if at in size
@@ -183,6 +185,12 @@ def _check_counts(columns: Sequence[TableColumn], notes: Notes) -> None:
             name = items.name.removesuffix(_COUNT_OF)
             texts = [f"{column.name} is {value:,}, but {name} has {count:,}" for _, value, count in odd]
             notes.add([at for at, _, _ in odd], 1.4, column.name, texts)
+
+
+def _may_count(name: str, items: str) -> bool:
+    """Return whether a column may tell the sizes of lists: it has their name in its own."""
+    stem = items.removesuffix(_COUNT_OF).rpartition(".")[2].lower().rstrip("s")
+    return len(stem) > 1 and stem in name.rpartition(".")[2].lower()
 
 
 def _check_grid(columns: Sequence[TableColumn], notes: Notes) -> None:

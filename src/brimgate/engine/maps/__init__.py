@@ -57,8 +57,11 @@ def foreword_of(document: Document, policy: Policy, pointer: str = "", note: str
     """
     # A pointer that does not fit on a line cannot be named; what is left of it is no pointer, and looks like none.
     above = pointer if one_line(pointer) == pointer else "…"
+    failures = guess.failures
     with guess:
         foreword = _foreword(document, policy, above, note)
+        if guess.failures > failures:  # not all was looked at: it must not say that nothing stands out
+            foreword = replace(foreword, survey=replace(foreword.survey, is_thorough=False))
         return replace(foreword, secrets=secret_values(document.data))
     return Foreword()
 

@@ -17,7 +17,7 @@ from brimgate.engine.maps.json_survey import rows_survey
 from brimgate.engine.maps.line_checks import check_lines, time_findings
 from brimgate.engine.maps.line_context import in_context
 from brimgate.engine.maps.line_frames import common_frames
-from brimgate.engine.maps.line_times import log_times
+from brimgate.engine.maps.line_times import LOG_SHARE, log_times
 from brimgate.engine.maps.log_sections import log_sections
 from brimgate.engine.maps.phrases import brief, count, tally
 from brimgate.engine.maps.risk_words import find_risks
@@ -251,14 +251,13 @@ def _survey_log(
     levels = Counter(level_words(chosen, kinds))
     times = text.times
     lines: list[MapLine] = []
-    told = None if is_sample else log_times(text.lines)
-    if told and (
-        times is None or len(times.numbers) < len(told)
-    ):  # several forms, some with the hour of a place
+    is_one = times is not None and len(times.numbers) >= LOG_SHARE * len(text.lines)
+    told = None if is_one or is_sample else log_times(text.lines)
+    if told:  # several forms, some with the hour of a place
         lines.append(MapLine(f"{min(told.values())} … {max(told.values())}", 8.0))
     elif times is not None:
         lines.append(MapLine(f"{times.first} … {times.last}", 8.0))
-    if told:
+    if told or (is_one and not is_sample):
         lines.append(MapLine("columns for query: n, time, level, text", 8.5, is_whole=True))
     if len(levels) > 1:
         lines.append(MapLine(tally(levels), 9.0))
