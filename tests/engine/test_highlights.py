@@ -162,7 +162,7 @@ def test_no_generated_or_hostile_answer_makes_the_search_for_oddities_fail() -> 
 
 
 _IN_ANOTHER_PROCESS = """
-import bench.fidelity.set_three, bench.fidelity.set_two
+import bench.fidelity.set_eight, bench.fidelity.set_three
 from bench.fidelity import planted
 from brimgate.engine.document import Document
 from brimgate.engine.maps import foreword_of
