@@ -256,6 +256,23 @@ def test_no_mangled_answer_makes_a_check_fail() -> None:
         assert isinstance(foreword.within(2_000, policy().estimator), str), case.kind
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2026-01-01 10:00:00 " * 20 + "INFO x",
+        "BEGIN:VEVENT",
+        "A" + ";" * 1_900,
+        "---a" + "-" * 150 + "x",
+        "    {".ljust(1_900) + "x",
+    ],
+    ids=["times", "components", "parameters", "rules", "blanks"],
+)
+def test_no_line_is_tried_in_all_ways(line: str) -> None:
+    """6 MB of such lines took minutes; where that comes back, the limit of a test ends it."""
+    text = "\n".join(line[: len(line) - at % 3] for at in range(6_000_000 // (len(line) + 1)))
+    assert _foreword(Document.read(text.encode()), policy(), "", "").of
+
+
 def test_a_check_that_fails_costs_only_what_it_would_have_told(monkeypatch: pytest.MonkeyPatch) -> None:
     from brimgate.engine import guess
     from brimgate.engine.highlights import odd_rows

@@ -41,7 +41,9 @@ _FEW_NEXT: Final = 6
 _HOST: Final = re.compile(
     r"(?:set (?:system )?)?(?:hostname|host-name|sysname|switchname) +(\"?[\w.-]{1,80}\"?)\s*\Z"
 )
-_BANNER: Final = re.compile(r"[!#;/* ]{0,3}[=*#~+-]{3,}\s*([^=*#~+\s-][^=*#~]{0,140}?)\s*[=*#~+-]*\s*\Z")
+_RULED: Final = re.compile(r"[!#;/* ]{0,3}[=*#~+-]{3}")
+_RULE_SIGNS: Final = "=*#~+-!;/ \t"
+_MAX_BANNER: Final = 160
 _BANNER_CHARS: Final = 60
 _MIN_BODY: Final = 10
 """Lines of a configuration on average: a rule above every heading begins none."""
@@ -93,7 +95,7 @@ def block_tables(lines: Sequence[str]) -> list[DocumentTable]:
 def _divisions(lines: Sequence[str]) -> list[tuple[int, str]]:
     """Return where each of several configurations in one text begins, and what it is called: by its host, or by a banner."""
     hosts = [(at, found[1].strip('"')) for at, line in enumerate(lines, 1) if (found := _HOST.match(line))]
-    banners = [(at, found[1]) for at, line in enumerate(lines, 1) if (found := _BANNER.match(line))]
+    banners = [(at, name) for at, line in enumerate(lines, 1) if (name := _banner(line))]
     if len({name for _, name in banners}) != len(banners) or len(banners) * _MIN_BODY > len(lines):
         banners = []
     if len({name for _, name in hosts}) < 2:
@@ -103,6 +105,14 @@ def _divisions(lines: Sequence[str]) -> list[tuple[int, str]]:
     ):
         return [(banner, name) for (banner, _), (_, name) in zip(banners, hosts, strict=True)]
     return hosts
+
+
+def _banner(line: str) -> str:
+    """Return what stands between two rules in a line, such as `!======== device sw-1 ========`; empty if it is none."""
+    if len(line) > _MAX_BANNER or not _RULED.match(line):
+        return ""
+    name = line.strip(_RULE_SIGNS)
+    return name if any(map(str.isalpha, name)) and not any(sign in name for sign in "=*#~") else ""
 
 
 def _division_of(starts: Sequence[tuple[int, str]], line: int) -> str:

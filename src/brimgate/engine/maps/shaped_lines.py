@@ -38,7 +38,7 @@ _SORTS: Final = {
 }
 """What a field can be: the first that fits."""
 _FIELD: Final = re.compile(
-    r"\s*(?:" + "|".join(f"(?P<{sort}>{pattern})" for sort, pattern in _SORTS.items()) + ")"
+    r"\s*+(?:" + "|".join(f"(?P<{sort}>{pattern})" for sort, pattern in _SORTS.items()) + ")"
 )
 _OWN_NUMBER: Final = re.compile(r"(?:\[\d+\])?:?\Z")
 _CODE: Final = re.compile(r"(?=.*\d)[0-9A-Za-z_.:/-]{4,}\Z|/|[\w.-]+/")
@@ -168,8 +168,9 @@ def _prefix_reader(shape: _Shape) -> Callable[[str], list[str] | None]:
     for sort in shape.first:
         name = sort if sort in _SORTS else "mark"
         earlier = "|".join(_SORTS[one] for one in known[: known.index(name)])
-        own = f"({_SORTS[name]})" if name == sort else re.escape(sort)
-        parts.append(rf"\s*(?!{earlier}){own}" if earlier else rf"\s*{own}")
+        # A field is what it is taken for first: a line of many times would be tried in all ways, for seconds.
+        own = f"((?>{_SORTS[name]}))" if name == sort else re.escape(sort)
+        parts.append(rf"\s*+(?!{earlier}){own}" if earlier else rf"\s*+{own}")
     pattern = re.compile("".join(parts) + (r"\s*\Z" if shape.is_whole else ""))
     strip = [_STRIPPED.get(sort, str) for sort in shape.first if sort.isalpha()]
 
