@@ -15,7 +15,7 @@ from brimgate.engine.maps.survey import TextLines
 _MIN_RECORDS: Final = 8
 _MOSTLY: Final = 0.9
 _BEGIN: Final = re.compile(r"BEGIN:([A-Z][A-Z0-9-]{2,30})\s*\Z")
-_PROPERTY: Final = re.compile(r'([A-Z][A-Z0-9-]{1,40})((?:;[^";:]{0,200}+(?:"[^"]{0,200}+")?)*+):(.*)\Z')
+_PROPERTY: Final = re.compile(r'([A-Z][A-Z0-9-]{1,40})((?>(?:;[^";:]{0,200}+(?:"[^"]{0,200}+")?)*)):(.*)\Z')
 _ATTRIBUTE: Final = re.compile(r"([A-Za-z][\w.;-]{0,60})::? ?(.*)\Z")
 _CUE: Final = re.compile(r"(\d\d:\d\d:\d\d,\d{3}) --> (\d\d:\d\d:\d\d,\d{3})\s*\Z")
 _ENTRY: Final = re.compile(r"@([A-Za-z]{3,20})\s?\{\s?([^\s,{}=\"]{1,100}),\s*\Z")
