@@ -14,11 +14,19 @@ import pytest
 
 from bench.fidelity import planted
 from bench.generators import hostile, samples
+from brimgate.engine import guess
 from brimgate.engine.document import Document
 from brimgate.engine.maps import Foreword, _foreword, detectors
 from brimgate.engine.maps.survey import TextLines
 from brimgate.testing import bookings
 from tests.engine.holding import Held, policy
+
+
+@pytest.fixture(autouse=True)
+def _strict(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What fails in a check of foreign data is a fault, although it costs users nothing but that check."""
+    monkeypatch.setattr(guess, "SWALLOWED", ())
+
 
 TAGS = ("red", "green", "blue", "wide", "flat", "old")
 
@@ -274,7 +282,6 @@ def test_no_line_is_tried_in_all_ways(line: str) -> None:
 
 
 def test_a_check_that_fails_costs_only_what_it_would_have_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    from brimgate.engine import guess
     from brimgate.engine.highlights import odd_rows
 
     def failing(*_: object, **__: object) -> None:

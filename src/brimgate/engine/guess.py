@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Final
 
 SWALLOWED: tuple[type[Exception], ...] = (Exception,)
-"""Tests leave this empty, so that they see what failed."""
+"""Tests that look for what fails leave this empty."""
 
 
 class _Guess:
