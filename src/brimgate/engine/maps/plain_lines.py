@@ -118,10 +118,12 @@ def survey_lines(
     if shaped is None:
         return survey
     survey = with_rows(survey, replace(shaped, is_sample=is_sample))
-    names = ", ".join(dict.fromkeys(name for row in shaped.rows[:_NAMES_SEEN] for name in row))
-    survey = replace(
-        survey, lines=[MapLine(f"t1 = what lines have ({names})", 8.4, is_whole=True), *survey.lines]
-    )
+    from brimgate.engine.sql.places import QUERIED
+
+    if not any(line.text.startswith(QUERIED) for line in survey.lines):  # whose t1 would be another
+        names = ", ".join(dict.fromkeys(name for row in shaped.rows[:_NAMES_SEEN] for name in row))
+        told_names = MapLine(f"t1 = what lines have ({names})", 8.4, is_whole=True)
+        survey = replace(survey, lines=[told_names, *survey.lines])
     # The last lines are worth showing where they are not like all others.
     last = {brief(text.lines[at - 1], _END_CHARS) for at in shaped.places[-3 * _END_LINES :]}
     survey = replace(
